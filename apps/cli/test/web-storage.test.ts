@@ -271,6 +271,25 @@ describe('ls and export', () => {
     }
   });
 
+  test('export and --decode leave out the changes of a transaction that was interrupted', async () => {
+    const folder = scratch.at('interrupted/https_a.example_0.indexeddb.leveldb');
+    cpSync(page, folder, { recursive: true });
+    cpSync(page.replace('.leveldb', '.blob'), folder.replace('.leveldb', '.blob'), { recursive: true });
+    const database = await Database.open(new WritableNodeFolder(folder), { comparator: idbComparator, filterPolicies: [idbFilterPolicy] });
+    const key = Uint8Array.of(0, 1, 1, 1, ...encodeKey('added'));
+    await database.put(key, Uint8Array.of(1, 0x22, 0));
+    // The transaction has a lock, and there is what undoes its change.
+    await database.put(Uint8Array.of(0, 0, 0, 0, 50, 1, 9), Uint8Array.of(0x0a, 2, 8, 1));
+    await database.put(Uint8Array.of(0, 0, 0, 0, 50, 2, 9, 0, 0x7f, ...new Uint8Array(7).fill(0xff)), Uint8Array.of(0x12, key.length + 2, 0x0a, key.length, ...key));
+    await database.close();
+    expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', folder], scratch.path))).toEqual(await recordLines(true));
+    await bloomPrints(['export', '-q', folder, '-o', 'interrupted-export'], scratch.path);
+    const report = JSON.parse(readFileSync(scratch.at('interrupted-export/report.json'), 'utf8')) as { folders: { files: { file: string }[] }[] };
+    const exported = report.folders[0]!.files.flatMap(({ file }) => linesOf(readFileSync(scratch.at(join('interrupted-export', file)), 'utf8')));
+    expect(exported).toHaveLength((await recordLines(false)).length);
+    expect(exported.filter((line) => line.includes('"added"'))).toEqual([]);
+  });
+
   test('export names what is missing in the report, and exits with 1', async () => {
     cpSync(page, scratch.at('lost/https_a.example_0.indexeddb.leveldb'), { recursive: true });
     const { code, stderr } = await bloom(['export', 'lost/https_a.example_0.indexeddb.leveldb', '-o', 'partial', '--json'], scratch.path);

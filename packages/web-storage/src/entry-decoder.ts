@@ -1,4 +1,5 @@
-import type { Folder } from '@bloom/leveldb';
+import type { DatabaseKeyRange, DatabaseReader, Folder, SyncDatabaseReader } from '@bloom/leveldb';
+import { CommittedEntries } from './indexed-db/committed-entries.js';
 import { type IndexedDbOptions, IndexedDbReader } from './indexed-db/indexed-db-reader.js';
 import { recognizeStorage, type StorageKind } from './recognized-storage.js';
 import { decodeStoredItem } from './storage/local-storage-reader.js';
@@ -23,12 +24,12 @@ export interface DecodedEntry {
 
 /**
  * Decodes single entries of a folder that a browser wrote, from any of its storages: for programs that walk through the folder's entries
- * themselves, for example through all their versions.
+ * themselves, for example through all their versions. {@link committed} leaves out what pages do not see.
  *
  * @example
  * ```ts
  * const decoder = await EntryDecoder.open(folder);
- * for await (const [key, value] of reader.entries()) console.log(await decoder?.decode(key, value));
+ * for await (const [key, value] of decoder.committed(reader)) console.log(await decoder.decode(key, value));
  * ```
  */
 export class EntryDecoder {
@@ -76,6 +77,18 @@ export class EntryDecoder {
    */
   async decode(key: Uint8Array, value: Uint8Array | undefined): Promise<DecodedEntry | undefined> {
     return this.#decode(key, value);
+  }
+
+  /**
+   * The entries of the folder as pages see them. In IndexedDB, these are the entries without the changes of transactions that have not been
+   * committed, and with what those have overwritten or deleted.
+   *
+   * @param reader of the folder, which with IndexedDB was opened with `idbComparator`.
+   * @param range without a `limit`.
+   * @throws CorruptionError where the folder is damaged.
+   */
+  async *committed(reader: DatabaseReader | SyncDatabaseReader, range: Omit<DatabaseKeyRange, 'limit'> = {}): AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined> {
+    yield* this.kind === 'indexeddb' ? (await CommittedEntries.of(reader)).entries(range) : reader.entries(range);
   }
 
   /** Closes the files of the folder. */

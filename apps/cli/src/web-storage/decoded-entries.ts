@@ -65,7 +65,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       const database = await openDatabase(folder, plugins, { damage });
       try {
         noteIgnoredComparator(path, database.describe().comparator, plugins);
-        await work(path, newest(database.entries({ reverse: options.reverse }), decoder));
+        await work(path, newest(decoder.committed(database, { reverse: options.reverse }), decoder));
         dropped.push(...database.describe().dropped);
       } finally {
         await database.close();
@@ -124,7 +124,7 @@ export function storageByName(path: string): StorageKind | undefined {
 
 const NO_FACTS: readonly string[] = [];
 
-async function* newest(entries: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]>, decoder: EntryDecoder): AsyncGenerator<ReadEntry> {
+async function* newest(entries: AsyncIterable<readonly [Uint8Array, Uint8Array]>, decoder: EntryDecoder): AsyncGenerator<ReadEntry> {
   for await (const [key, value] of entries) {
     const entry = await decoder.decode(key, value);
     if (entry !== undefined) yield { ...entry, facts: NO_FACTS };

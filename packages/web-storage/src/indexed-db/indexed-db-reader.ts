@@ -5,6 +5,7 @@ import { ByteReader } from '../value/byte-reader.js';
 import { HostObject, StoredBlob } from '../value/host-object.js';
 import { PropertyNames } from '../value/property-names.js';
 import { WebStorageError } from '../web-storage-error.js';
+import { CommittedEntries } from './committed-entries.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
@@ -42,7 +43,8 @@ export interface PlacedRecord extends StoredRecord {
 }
 
 /**
- * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it.
+ * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it. Like a page, it does not show the changes of
+ * transactions that have not been committed.
  *
  * @example
  * ```ts
@@ -59,6 +61,7 @@ export class IndexedDbReader {
   readonly #reader: DatabaseReader;
   readonly #options: IndexedDbOptions;
   readonly #names = new PropertyNames();
+  #committed: Promise<CommittedEntries> | undefined;
   /** For {@link decodeEntry}, whose entries may belong to any store. */
   #databases: Promise<DatabaseInformation[]> | undefined;
   readonly #stores = new Map<string, Promise<FoundStore>>();
@@ -98,6 +101,18 @@ export class IndexedDbReader {
     await this.close();
   }
 
+  /** The entries of the folder, without the changes of uncommitted transactions. */
+  #entries(): Promise<CommittedEntries> {
+    if (this.#committed !== undefined) return this.#committed;
+    const committed = CommittedEntries.of(this.#reader);
+    this.#committed = committed;
+    // After a failure, the next call asks the folder again.
+    committed.catch(() => {
+      this.#committed = undefined;
+    });
+    return committed;
+  }
+
   /**
    * The databases of the folder with their object stores, ordered by origin and name. What cannot be read of a description is among the
    * `errors` of its database.
@@ -107,22 +122,23 @@ export class IndexedDbReader {
   async databases(): Promise<DatabaseInformation[]> {
     const all = { database: 0, store: 0, index: 0 };
     const databases: DatabaseInformation[] = [];
+    const committed = await this.#entries();
     const range = { gte: encodePrefix(all, [DATABASE_NAME]), lt: encodePrefix(all, [DATABASE_NAME + 1]) };
-    for await (const [key, value] of this.#reader.entries(range)) {
+    for await (const [key, value] of committed.entries(range)) {
       const { id, origin, name, errors } = decodeDatabaseName(key, value);
-      const { version, stores, errors: more } = await this.#metadata(id);
+      const { version, stores, errors: more } = await this.#metadata(id, committed);
       // The upgrade that would have made it was aborted, and pages do not see it.
       if (version === 0 && stores.length === 0 && errors.length + more.length === 0) continue;
-      databases.push({ id, origin, name, version, stores, errors: [...errors, ...more] });
+      databases.push({ id, origin, name, version, stores, errors: [...errors, ...more, ...committed.errors] });
     }
     return databases;
   }
 
-  async #metadata(database: number): Promise<DatabaseMetadata> {
+  async #metadata(database: number, committed: CommittedEntries): Promise<DatabaseMetadata> {
     const metadata = new DatabaseMetadata(database);
     const prefix = { database, store: 0, index: 0 };
     const range = { gte: encodePrefix(prefix), lt: encodePrefix({ ...prefix, store: 1 }) };
-    for await (const [key, value] of this.#reader.entries(range)) metadata.add(key, value);
+    for await (const [key, value] of committed.entries(range)) metadata.add(key, value);
     return metadata;
   }
 
@@ -153,11 +169,11 @@ export class IndexedDbReader {
     isIndexed: boolean,
     limit: number,
   ): AsyncGenerator<StoredRecord, void, undefined> {
-    const context = await this.#contextOf(database, store.id);
+    const committed = await this.#entries();
+    const context = await this.#contextOf(database, store.id, committed);
     let left = limit;
     if (left <= 0) return;
-    const entries = this.#reader.entries(range);
-    for await (const [entryKey, entryValue] of entries) {
+    for await (const [entryKey, entryValue] of committed.entries(range)) {
       const record = isIndexed ? await this.#indexed(entryKey, entryValue, store, context) : await this.#record(entryKey, entryValue, store, context);
       if (record === undefined) continue;
       yield record;
@@ -166,7 +182,8 @@ export class IndexedDbReader {
   }
 
   /**
-   * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned.
+   * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned. Those may be of a
+   * transaction that has not been committed.
    *
    * An overwritten version has the blobs that were stored with it, as far as the database still has their entry. Blobs of a version that only
    * a table outside the database has are errors `BLOOM_MISSING_BLOB`: {@link storedRecords} finds their entries.
@@ -191,34 +208,43 @@ export class IndexedDbReader {
         this.#databases = undefined;
       });
     }
-    const { context, database, store } = await found;
-    const record = ownBytes === undefined ? deletedRecord(ownKey) : await this.#record(ownKey, ownBytes, store ?? NO_KEY, context, await this.#externalObjectsOf(ownKey, ownBytes, context));
+    const { context, stored, database, store } = await found;
+    if (ownBytes === undefined) return { ...deletedRecord(ownKey), database, store, place };
+    const isCommitted = context !== stored && isSame(await context.entries.get(ownKey), ownBytes);
+    const record = await this.#record(ownKey, ownBytes, store ?? NO_KEY, isCommitted ? context : stored, isCommitted ? undefined : await this.#externalObjectsOf(ownKey, ownBytes, stored));
     return { ...record, database, store, place };
   }
 
   async #storeAt(place: Pick<KeyPrefix, 'database' | 'store'>): Promise<FoundStore> {
     const database = (await (this.#databases ??= this.databases())).find(({ id }) => id === place.database);
-    return { context: await this.#contextOf(place.database, place.store), database, store: database?.stores.find(({ id }) => id === place.store) };
+    const committed = await this.#entries();
+    const context = await this.#contextOf(place.database, place.store, committed);
+    const stored = committed.areAll ? context : await this.#contextOf(place.database, place.store, this.#reader);
+    return { context, stored, database, store: database?.stores.find(({ id }) => id === place.store) };
   }
 
   /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError if it cannot be read. */
   async get(database: Pick<DatabaseInformation, 'id'>, store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>, key: IndexedDbKey): Promise<unknown> {
     const entryKey = encodePrefix({ database: database.id, store: store.id, index: RECORDS }, encodeKey(key));
-    const bytes = await this.#reader.get(entryKey);
+    const committed = await this.#entries();
+    const bytes = await committed.get(entryKey);
     if (bytes === undefined) return undefined;
-    const record = await this.#record(entryKey, bytes, store, await this.#contextOf(database.id, store.id));
+    const record = await this.#record(entryKey, bytes, store, await this.#contextOf(database.id, store.id, committed));
     if (record.error !== undefined) throw record.error;
     return record.value;
   }
 
-  /** The data that is needed to decode the values of a store, apart from their bytes. */
-  async #contextOf(database: number, store: number): Promise<StoreContext> {
+  /** The data that is needed to decode the values of a store, apart from their bytes. @param entries among which the values are. */
+  async #contextOf(database: number, store: number, entries: EntrySource): Promise<StoreContext> {
     const { blobs } = this.#options;
     const place = { database, store, index: EXTERNAL_OBJECTS };
     let hasExternalObjects = false;
-    for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
+    for await (const _ of entries.entries(rangeOf(place, {}))) {
+      hasExternalObjects = true;
+      break;
+    }
     const schema = hasExternalObjects ? await this.#schemaVersion() : 0;
-    return { place, hasExternalObjects, schema, readBlob: blobReader(blobs, database) };
+    return { entries, place, hasExternalObjects, schema, readBlob: blobReader(blobs, database) };
   }
 
   async #schemaVersion(): Promise<number> {
@@ -227,9 +253,9 @@ export class IndexedDbReader {
 
   /** @param given the entry about its blobs, or that it has none; undefined for the current one. */
   async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext, given?: StoredExternalObjects): Promise<StoredRecord> {
-    const { place, hasExternalObjects, readBlob } = context;
+    const { entries, place, hasExternalObjects, readBlob } = context;
     const { encodedKey } = readRecordKey(entryKey);
-    const current = hasExternalObjects && given === undefined ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const current = hasExternalObjects && given === undefined ? await entries.get(encodePrefix(place, encodedKey)) : undefined;
     const { bytes: externalObjects, schema } = given ?? { bytes: current, schema: context.schema };
     const record = await decodeRecord(entryKey, bytes, { externalObjects, schema, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
     if (record.key !== undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
@@ -239,8 +265,7 @@ export class IndexedDbReader {
   /** The entry about the blobs of a version of a record that is not the current one; undefined for the current one. */
   async #externalObjectsOf(entryKey: Uint8Array, bytes: Uint8Array, { place, hasExternalObjects, schema }: StoreContext): Promise<StoredExternalObjects | undefined> {
     if (!hasExternalObjects) return undefined;
-    const current = await this.#reader.get(entryKey);
-    if (current !== undefined && sameBytes(current, bytes)) return undefined;
+    if (isSame(await this.#reader.get(entryKey), bytes)) return undefined;
     const versions = await this.#reader.versions(entryKey);
     const at = versions.findIndex(({ kind, value }) => kind === 'value' && sameBytes(value, bytes));
     if (at < 1) return { bytes: undefined, schema };
@@ -265,13 +290,17 @@ export class IndexedDbReader {
       primaryKey = primaryKeyOf(reader) ?? key;
       const { version, start } = readRecordVersion(entryValue);
       const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
-      const bytes = await this.#reader.get(recordKey);
+      const bytes = await context.entries.get(recordKey);
       if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
       return { ...(await this.#record(recordKey, bytes, store, context)), key };
     } catch (error) {
       return unreadable(key, primaryKey, error);
     }
   }
+}
+
+function isSame(stored: Uint8Array | undefined, bytes: Uint8Array): boolean {
+  return stored !== undefined && sameBytes(stored, bytes);
 }
 
 /** The primary key at the end of the key of an entry, after the obsolete sequence; undefined if there is none. */
@@ -292,7 +321,11 @@ interface StoredExternalObjects {
   readonly schema: number;
 }
 
+/** All entries of the folder, or those that are committed. */
+type EntrySource = Pick<CommittedEntries, 'get' | 'entries'>;
+
 interface StoreContext {
+  readonly entries: EntrySource;
   readonly place: { readonly database: number; readonly store: number; readonly index: number };
   readonly hasExternalObjects: boolean;
   readonly schema: number;
@@ -304,7 +337,10 @@ const NO_KEY = { keyPath: undefined, autoIncrement: false };
 
 /** The description of a store, by its id. */
 interface FoundStore extends Pick<PlacedRecord, 'database' | 'store'> {
+  /** Of the committed entries. */
   readonly context: StoreContext;
+  /** Of all entries; the same where all are committed. */
+  readonly stored: StoreContext;
 }
 
 /** The range of the folder that contains a range of an index, or of the records themselves. */

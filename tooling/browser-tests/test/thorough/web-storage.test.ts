@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DatabaseReader } from '@bloom/leveldb';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { NodeFolder } from '@bloom/leveldb/node';
-import { LocalStorageReader } from '@bloom/web-storage';
+import { encodeKey, LocalStorageReader } from '@bloom/web-storage';
 import { findChromium } from '../../src/chromium.js';
 import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
 import type { Stored } from '../../src/described-storage.js';
@@ -72,5 +74,35 @@ describe.runIf(findChromium() !== undefined)('web-storage, compared with the pag
     await browser.kill();
     expect(await readRecords(indexedDb)).toEqual(stored.records);
     expect(await readSessionItems(session, origin.url)).toEqual(sessionItems);
+  });
+
+  test('reads none of the changes of a transaction that is not committed, neither while it runs nor after the browser was killed', async () => {
+    const stored = await storeIn(3);
+    const { indexedDb } = folders();
+    const page = await browser.newPage(origin.url);
+    // Reading its own changes makes the browser write them to the folder. Without further requests it would be committed.
+    await page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('values');
+      opening.onerror = () => reject(opening.error);
+      opening.onsuccess = () => {
+        const store = opening.result.transaction('clones', 'readwrite').objectStore('clones');
+        store.put('added', 'uncommitted');
+        store.put('overwritten', 'compressed');
+        store.delete('in a file of its own');
+        const read = () => {
+          store.get('uncommitted').onsuccess = () => { resolve(); read(); };
+        };
+        read();
+      };
+    })`);
+    const isInFolder = async (): Promise<boolean> => {
+      await using reader = await DatabaseReader.open(new NodeFolder(indexedDb), { comparators: [idbComparator] });
+      return (await reader.get(Uint8Array.of(0, 1, 1, 1, ...encodeKey('uncommitted')))) !== undefined;
+    };
+    expect(await isInFolder()).toBe(true);
+    expect(await readRecords(indexedDb)).toEqual(stored.records);
+    await browser.kill();
+    expect(await isInFolder()).toBe(true);
+    expect(await readRecords(indexedDb)).toEqual(stored.records);
   });
 });
