@@ -127,6 +127,34 @@ test('a folder of RocksDB in which LevelDB could have written everything is one 
   expect(await foreignEngine(new MemoryFolder(some('rocksdb-6.17-killed', /^(CURRENT|IDENTITY|LOCK|MANIFEST|.*\.log$)/)))).toBeUndefined();
 });
 
+describe.each([['rocksdb-9.8-blobs', 'RocksDB'], ['pebble-1.1-killed', 'Pebble']])('a log of %s under a MANIFEST like those of LevelDB', (name, engine) => {
+  const files = new Map([...some(name, /^OPTIONS|\.log$/), ['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf(encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator', logNumber: 0n, nextFileNumber: 9n, lastSequence: 0n }))]]);
+
+  test("names the engine when damage is skipped, instead of the log's parts that LevelDB cannot have written", async () => {
+    const expected = { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', problem: expect.stringMatching(`^it is a ${engine} database`) as string };
+    await expect(DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' })).rejects.toMatchObject(expected);
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' }))).toMatchObject(expected);
+    await expect(Database.open(new WritableMemoryFolder(files), { damage: 'skip' })).rejects.toMatchObject(expected);
+  });
+
+  test('has the engine as its only finding', async () => {
+    const { findings, moreFindings } = await verifyDatabase(new MemoryFolder(files));
+    expect(findings.map(({ code, problem }) => [code, problem.includes(engine)])).toEqual([['BLOOM_UNSUPPORTED_FORMAT', true]]);
+    expect(moreFindings).toBe(0);
+  });
+});
+
+test('damage in a log of LevelDB is skipped, and reported as damage, next to files of other engines', async () => {
+  const log = logOf(batchAt(1), batchAt(2));
+  // The first record.
+  log[8]! ^= 1;
+  const files = new Map([...stray, ['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf(encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator', logNumber: 0n, nextFileNumber: 9n, lastSequence: 0n }))], ['000003.log', log]]);
+  await using reader = await DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+  expect(reader.describe().dropped.map(({ file }) => file)).toContain('000003.log');
+  const { findings } = await verifyDatabase(new MemoryFolder(files));
+  expect(findings.map(({ code }) => code)).toContain('BLOOM_BAD_LOG');
+});
+
 test('storedEntries names the engine of a log that it cannot read', () => {
   const folder = new MemoryFolder(some('pebble-1.1-killed', /\.log$|^OPTIONS/));
   expect(caught(() => [...storedEntriesSync(folder)])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' });

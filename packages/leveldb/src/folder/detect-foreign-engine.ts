@@ -95,6 +95,21 @@ export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderRe
   }
 }
 
+/**
+ * Checks a folder in which damage was skipped: what another engine writes looks like damage.
+ *
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when its database is that engine's.
+ */
+export function* mustNotBeForeign(folder: EngineFolder): FolderReading<void> {
+  let engine: ForeignEngine | undefined;
+  try {
+    engine = yield* readForeignEngine(folder, new ClosingFiles());
+  } catch {
+    // What can be read was read.
+  }
+  if (engine !== undefined) throw foreignEngineError(engine, folder.name);
+}
+
 function* encryptionOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
   return file.byteLength < ENCRYPTION_HEADER_LENGTH ? undefined : engineOfEncryptedFile(yield* readBytes(file, 0, ENCRYPTION_HEADER_LENGTH));
 }

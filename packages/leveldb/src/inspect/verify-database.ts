@@ -127,7 +127,7 @@ class DatabaseVerifier {
     const manifest = await this.#manifest();
     const fields = manifest?.fields;
     // Logs and tables of another engine are no damaged LevelDB files.
-    if (this.#findings.length + this.#moreFindings > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
+    if (this.#count > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
     const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
     let tables: string[];
@@ -151,7 +151,10 @@ class DatabaseVerifier {
     }
     const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
     const ends: LogEnd[] = [];
+    const before = this.#count;
     for (const name of logs) await this.#listedFile(name, async (file) => void ends.push(await this.#log(name, file)));
+    // LevelDB can read the MANIFEST of another engine's folder that has no tables yet.
+    if (this.#count > before && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
     // Without a MANIFEST, some of them may be obsolete.
     if (fields !== undefined) for (const error of lostEnds(ends)) this.#report(error.file!, error);
     return this.#reportOf(comparatorName, tables, logs);
@@ -159,6 +162,10 @@ class DatabaseVerifier {
 
   #reportOf(comparator: string | undefined, tables: readonly string[], logs: readonly string[]): VerifyDatabaseReport {
     return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator, tables, logs };
+  }
+
+  get #count(): number {
+    return this.#findings.length + this.#moreFindings;
   }
 
   /** Whether it is the database of another engine. This is then the only finding. */

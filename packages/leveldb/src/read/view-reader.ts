@@ -18,7 +18,7 @@ import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { LOCK } from '../format/file-name.js';
 import { type Folder, FolderError } from '../folder/folder.js';
-import { orForeignEngine } from '../folder/detect-foreign-engine.js';
+import { mustNotBeForeign, orForeignEngine } from '../folder/detect-foreign-engine.js';
 import { all, type FolderReading, identifyFile, listFiles } from '../folder/folder-reading.js';
 import type { LogMemtable } from '../memtable/log-memtable.js';
 import type { ManifestFields } from '../format/manifest.js';
@@ -63,6 +63,8 @@ export class ViewReader {
   private readonly retired: TableCache[] = [];
   /** Whether a table or log is not the file that was there before, although the MANIFEST is the same: nothing that is known is used then. */
   private isReplaced = false;
+  /** Whether the folder, in whose logs damage was skipped, was examined and is not another engine's. */
+  private isOwn = false;
   /** The states in which earlier attempts failed. What is found again in one of them is damage, not the work of a writer. */
   private evidence = new Set<string>();
 
@@ -160,6 +162,10 @@ export class ViewReader {
       ]);
       this.tables.judge(failures, names, tables, damage, place, seen, this.evidence);
       this.logs.mustBeWhole(logs, damage);
+      if (!this.isOwn && logs.some(({ dropped }) => dropped.length > 0)) {
+        yield* mustNotBeForeign({ name: this.folder.name, canList: this.canList });
+        this.isOwn = true;
+      }
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
       // A writer may have added to logs.
       if (this.canIdentify) yield* this.logs.mustBeSame(opened.filter(({ number }) => isLogNeeded(number, fields)));
