@@ -1,3 +1,4 @@
+import { copiedOptions } from '@bloom/bytes/internal';
 import type { DatabaseKeyRange, DatabaseReader, Folder, SyncDatabaseReader } from '@bloom/leveldb';
 import { CommittedEntries } from './indexed-db/committed-entries.js';
 import { type IndexedDbOptions, IndexedDbReader } from './indexed-db/indexed-db-reader.js';
@@ -84,11 +85,11 @@ export class EntryDecoder {
    * committed, and with what those have overwritten or deleted.
    *
    * @param reader of the folder, which with IndexedDB was opened with `idbComparator`.
-   * @param range without a `limit`.
-   * @throws CorruptionError where the folder is damaged.
+   * @throws CorruptionError where the folder is damaged, TypeError for another option.
    */
-  async *committed(reader: DatabaseReader | SyncDatabaseReader, range: Omit<DatabaseKeyRange, 'limit'> = {}): AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined> {
-    yield* this.kind === 'indexeddb' ? (await CommittedEntries.of(reader)).entries(range) : reader.entries(range);
+  async *committed(reader: DatabaseReader | SyncDatabaseReader, options: Pick<DatabaseKeyRange, 'reverse'> = {}): AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined> {
+    const { reverse } = copiedOptions('EntryDecoder.committed', options, { reverse: true });
+    yield* this.kind === 'indexeddb' ? (await CommittedEntries.of(reader)).entries({ reverse }) : reader.entries({ reverse });
   }
 
   /** Closes the files of the folder. */

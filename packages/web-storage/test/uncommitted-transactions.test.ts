@@ -131,6 +131,7 @@ test('EntryDecoder gives all entries of a folder apart from uncommitted changes,
   const entries = await collected(expected.entries());
   expect(await collected(decoder!.committed(reader))).toEqual(entries);
   expect(await collected(decoder!.committed(reader, { reverse: true }))).toEqual([...entries].reverse());
+  await expect(collected(decoder!.committed(reader, { gte: 'a' } as object))).rejects.toThrow('EntryDecoder.committed has no option "gte"');
   using syncReader = SyncDatabaseReader.open(folder, options);
   expect(await collected(decoder!.committed(syncReader))).toEqual(entries);
   const items: readonly Entry[] = [[utf8('_https://a\0\x01k'), utf8('\x01v')], [utf8('VERSION'), utf8('1')]];
