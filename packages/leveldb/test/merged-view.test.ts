@@ -1,6 +1,10 @@
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { TableMaker } from '../src/write/table-maker.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 test('a compaction keeps no memtable in memory until it has ended', async () => {
   const merge = vi.spyOn(TableMaker.prototype, 'merge');

@@ -2,9 +2,13 @@ import { seeded } from '@bloom/fixtures';
 import { kernelTests } from '@bloom/fixtures/hash-filter-suite';
 import { buildFilter, KeyBuffer } from '@bloom/policy';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { FuseKernel } from '../src/fuse-kernel.js';
 import { modelMayMatch } from './fuse-model.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 kernelTests([
   ['8 bits', () => new FuseFilterPolicy(8)],
