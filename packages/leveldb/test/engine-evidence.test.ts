@@ -171,6 +171,8 @@ describe('the first record of a log', () => {
     [9, 19, ['Pebble']],
     [11, 19, ['Pebble']],
     [12, 19, ['Pebble']],
+    [9, 7, ['RocksDB']],
+    [10, 7, ['RocksDB']],
   ])('with type %i and a header of %i bytes is of %j', (type, headerLength, engines) => {
     const evidence = { engines, found: `has a record of type ${type}` };
     expect(engineOfLogStart(recordOf(type, headerLength, data))).toEqual(evidence);
@@ -184,11 +186,11 @@ describe('the first record of a log', () => {
     for (const headerLength of [7, 11, 19]) expect(engineOfLogStart(recordOf(type, headerLength, data))).toBeUndefined();
   });
 
-  test.each([[5, 19], [9, 11]])('with type %i and a header of %i bytes is of no engine', (type, headerLength) => {
+  test.each([[5, 19], [9, 11], [8, 7], [11, 7]])('with type %i and a header of %i bytes is of no engine', (type, headerLength) => {
     expect(engineOfLogStart(recordOf(type, headerLength, data))).toBeUndefined();
   });
 
-  test.each([[5, 11], [9, 19]])('with type %i is of no engine when it is cut, or has a byte changed', (type, headerLength) => {
+  test.each([[5, 11], [9, 19], [9, 7]])('with type %i and a header of %i bytes is of no engine when it is cut, or has a byte changed', (type, headerLength) => {
     const record = recordOf(type, headerLength, data);
     for (let length = 0; length < record.length; length++) expect(engineOfLogStart(record.subarray(0, length))).toBeUndefined();
     for (let i = 0; i < record.length; i++) {

@@ -144,11 +144,18 @@ describe.each([['rocksdb-9.8-blobs', 'RocksDB'], ['pebble-1.1-killed', 'Pebble']
   });
 });
 
+test('a compressed log of RocksDB under a MANIFEST like those of LevelDB names RocksDB', async () => {
+  // The type of the compression, zstd, in a record of its own, then a compressed record.
+  const log = Uint8Array.of(0xe1, 0x2c, 0x08, 0xf8, 4, 0, 9, 7, 0, 0, 0, 0x40, 0x1f, 0xd0, 0x4e, 0x23, 0, 1, 0x28, 0xb5);
+  const files = new Map([['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf(encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator', logNumber: 0n, nextFileNumber: 9n, lastSequence: 0n }))], ['000004.log', log]]);
+  await expect(DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' })).rejects.toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', problem: expect.stringMatching(/^it is a RocksDB database/) as string });
+});
+
 test('damage in a log of LevelDB is skipped, and reported as damage, next to files of other engines', async () => {
   const log = logOf(batchAt(1), batchAt(2));
   // The first record.
   log[8]! ^= 1;
-  const files = new Map([...stray, ['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf(encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator', logNumber: 0n, nextFileNumber: 9n, lastSequence: 0n }))], ['000003.log', log]]);
+  const files = new Map([...stray, ['OPTIONS-000008', utf8('[Version]\n  rocksdb_version=9.8.4\n')], ['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf(encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator', logNumber: 0n, nextFileNumber: 9n, lastSequence: 0n }))], ['000003.log', log]]);
   await using reader = await DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
   expect(reader.describe().dropped.map(({ file }) => file)).toContain('000003.log');
   const { findings } = await verifyDatabase(new MemoryFolder(files));

@@ -96,14 +96,20 @@ export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderRe
 }
 
 /**
- * Checks a folder in which damage was skipped: what another engine writes looks like damage.
+ * The engine that wrote damaged logs, in a folder whose MANIFEST LevelDB can read: what another engine writes into a log looks like damage.
+ * No other file is evidence, because LevelDB's own log may be damaged next to what another engine left.
  *
- * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when its database is that engine's.
+ * @param logs their names.
  */
-export function* mustNotBeForeign(folder: EngineFolder): FolderReading<void> {
+export function* readEngineOfLogs(logs: readonly string[], { canList }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
+  return yield* new EngineFiles(canList ? yield* listFiles() : [], closing).first(logs, logOf);
+}
+
+/** @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote one of these logs, in which damage was skipped. */
+export function* mustNotBeForeign(logs: readonly string[], folder: EngineFolder): FolderReading<void> {
   let engine: ForeignEngine | undefined;
   try {
-    engine = yield* readForeignEngine(folder, new ClosingFiles());
+    engine = yield* readEngineOfLogs(logs, folder, new ClosingFiles());
   } catch {
     // What can be read was read.
   }

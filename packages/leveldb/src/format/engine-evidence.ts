@@ -142,16 +142,19 @@ const RECYCLABLE = { from: 5, to: 8, headerLength: 11, engines: ['RocksDB', 'Peb
 /** Of Pebble's: the number of the log, and how far the log is synced. */
 const SYNCED = { from: 9, to: 12, headerLength: 19, engines: ['Pebble'] } as const;
 
+/** With LevelDB's header: how the later records of RocksDB's log are compressed, and the length of its timestamps. */
+const SETTINGS = { from: 9, to: 10, headerLength: 7, engines: ['RocksDB'] } as const;
+
 /** The engine of a log whose first fragment has a type that LevelDB does not have, and the right checksum. */
 export function engineOfLogStart(start: Uint8Array): EngineEvidence | undefined {
   const type = start[TYPE_OFFSET] ?? 0;
-  const kind = [RECYCLABLE, SYNCED].find(({ from, to }) => type >= from && type <= to);
-  if (kind === undefined) return undefined;
-  const { headerLength, engines } = kind;
   const view = new DataView(start.buffer, start.byteOffset, start.length);
-  const end = headerLength + view.getUint16(4, true);
-  if (end > start.length || maskedCrc32c(start.subarray(TYPE_OFFSET, end)) !== view.getUint32(0, true)) return undefined;
-  return { engines, found: `has a record of type ${type}` };
+  for (const { from, to, headerLength, engines } of [RECYCLABLE, SYNCED, SETTINGS]) {
+    if (type < from || type > to) continue;
+    const end = headerLength + view.getUint16(4, true);
+    if (end <= start.length && maskedCrc32c(start.subarray(TYPE_OFFSET, end)) === view.getUint32(0, true)) return { engines, found: `has a record of type ${type}` };
+  }
+  return undefined;
 }
 
 /** The engine of an encrypted file. @param start its first 256 bytes. @returns what the file is, in `found`. */

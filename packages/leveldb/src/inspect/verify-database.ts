@@ -5,10 +5,12 @@ import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
-import { withFile } from '../folder/closing-files.js';
+import { runClosing, withFile } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
+import { readEngineOfLogs } from '../folder/detect-foreign-engine.js';
+import type { ForeignEngine } from '../format/engine-evidence.js';
 import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
@@ -127,7 +129,7 @@ class DatabaseVerifier {
     const manifest = await this.#manifest();
     const fields = manifest?.fields;
     // Logs and tables of another engine are no damaged LevelDB files.
-    if (this.#count > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
+    if (this.#count > 0 && this.#isForeign(await foreignEngine(this.#folder, { signal: this.#options.signal }))) return this.#reportOf(undefined, [], []);
     const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
     let tables: string[];
@@ -151,10 +153,14 @@ class DatabaseVerifier {
     }
     const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
     const ends: LogEnd[] = [];
-    const before = this.#count;
-    for (const name of logs) await this.#listedFile(name, async (file) => void ends.push(await this.#log(name, file)));
+    const damaged: string[] = [];
+    for (const name of logs) {
+      const before = this.#count;
+      await this.#listedFile(name, async (file) => void ends.push(await this.#log(name, file)));
+      if (this.#count > before) damaged.push(name);
+    }
     // LevelDB can read the MANIFEST of another engine's folder that has no tables yet.
-    if (this.#count > before && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
+    if (damaged.length > 0 && this.#isForeign(await this.#engineOfLogs(damaged))) return this.#reportOf(undefined, [], []);
     // Without a MANIFEST, some of them may be obsolete.
     if (fields !== undefined) for (const error of lostEnds(ends)) this.#report(error.file!, error);
     return this.#reportOf(comparatorName, tables, logs);
@@ -168,9 +174,12 @@ class DatabaseVerifier {
     return this.#findings.length + this.#moreFindings;
   }
 
+  #engineOfLogs(logs: readonly string[]): Promise<ForeignEngine | undefined> {
+    return runClosing(this.#folder, (closing) => readEngineOfLogs(logs, { name: this.#folder.name, canList: true }, closing), this.#options.signal);
+  }
+
   /** Whether it is the database of another engine. This is then the only finding. */
-  async #isForeign(): Promise<boolean> {
-    const engine = await foreignEngine(this.#folder, { signal: this.#options.signal });
+  #isForeign(engine: ForeignEngine | undefined): boolean {
     if (engine === undefined) return false;
     this.#findings.length = this.#moreFindings = 0;
     this.#report(engine.file, { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, problem: `the folder ${engine.text}` });

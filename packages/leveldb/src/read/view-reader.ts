@@ -63,7 +63,7 @@ export class ViewReader {
   private readonly retired: TableCache[] = [];
   /** Whether a table or log is not the file that was there before, although the MANIFEST is the same: nothing that is known is used then. */
   private isReplaced = false;
-  /** Whether the folder, in whose logs damage was skipped, was examined and is not another engine's. */
+  /** Whether logs in which damage was skipped were examined, and no other engine wrote them. */
   private isOwn = false;
   /** The states in which earlier attempts failed. What is found again in one of them is damage, not the work of a writer. */
   private evidence = new Set<string>();
@@ -162,8 +162,9 @@ export class ViewReader {
       ]);
       this.tables.judge(failures, names, tables, damage, place, seen, this.evidence);
       this.logs.mustBeWhole(logs, damage);
-      if (!this.isOwn && logs.some(({ dropped }) => dropped.length > 0)) {
-        yield* mustNotBeForeign({ name: this.folder.name, canList: this.canList });
+      const damaged = this.isOwn ? [] : logs.filter(({ dropped }) => dropped.length > 0);
+      if (damaged.length > 0) {
+        yield* mustNotBeForeign(damaged.map(({ name }) => name), { name: this.folder.name, canList: this.canList });
         this.isOwn = true;
       }
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
