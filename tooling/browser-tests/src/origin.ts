@@ -131,7 +131,7 @@ export async function bundledForOld(name: string, constants: Readonly<Record<str
 }
 
 /**
- * Bundles scripts of `src` with the packages as they are published. `pnpm test` builds them first.
+ * Bundles scripts of `src` with the packages as they are published. `pnpm test-thorough` builds them first.
  *
  * @param names without their extension.
  * @returns by the paths that they are served at, such as `/name.js`.
