@@ -1,6 +1,6 @@
 // What the choice of bits is asked with: the tables of a version, those that are merged, and those that are not known.
 import { describe, expect, test } from 'vitest';
-import { type FilteredTable, optimalBits } from '../src/compact/optimal-bits.js';
+import { type FilteredTable, bitsOfNewTables } from '../src/compact/new-table-bits.js';
 import { settledLevels, type SizedTable } from '../src/compact/settled-levels.js';
 import type { CompactionPlan } from '../src/folder/table-thread.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
@@ -48,7 +48,7 @@ describe('bits of a compaction', () => {
     const version = versionOf(top, [...staying, ...upper], [...beside, ...lower], deep);
     const added = { level: 2, keys: (merged + into) * keys, bytes: (merged + into) * size };
     const { levels, addedKeys } = settledLevels([sized(top), sized(staying), sized(beside), sized(deep), [], [], []], added);
-    const expected = optimalBits(levels, { level: 2, keys: addedKeys }, AVERAGE);
+    const expected = bitsOfNewTables(levels, { level: 2, keys: addedKeys }, AVERAGE);
     expect(await new BitsChoice({ average: AVERAGE }, look).ofCompaction(plan(1, upper, lower), version)).toBe(expected);
   });
 

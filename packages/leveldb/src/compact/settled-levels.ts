@@ -5,7 +5,7 @@
  * stay for long in the tables of the lower levels, so they are chosen for the levels that will be.
  */
 import { fitsInLevel, maxBytesOf } from './level-scores.js';
-import type { FilteredTable, NewTables } from './optimal-bits.js';
+import type { FilteredTable, NewTables } from './new-table-bits.js';
 
 /**
  * How many times as large the next level must be as what comes down to it from the level that is written to. Into a smaller one most

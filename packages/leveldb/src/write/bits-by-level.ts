@@ -1,4 +1,4 @@
-import { type FilteredTable, optimalBits } from '../compact/optimal-bits.js';
+import { type FilteredTable, bitsOfNewTables } from '../compact/new-table-bits.js';
 import { settledLevels, type SizedTable, type SizedTables } from '../compact/settled-levels.js';
 import type { CompactionPlan } from '../folder/table-thread.js';
 import { type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
@@ -115,5 +115,5 @@ export class BitsChoice {
 
 function averageBits(kept: readonly (readonly SizedTable[])[], added: SizedTables, average: number): number {
   const { levels, addedKeys } = settledLevels(kept, added);
-  return optimalBits(levels, { level: added.level, keys: addedKeys }, average);
+  return bitsOfNewTables(levels, { level: added.level, keys: addedKeys }, average);
 }

@@ -4,7 +4,7 @@ import { all, type FolderReading, runAsync } from '../folder/folder-reading.js';
 import type { Memtable } from '../memtable/memtable.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
-import type { FilteredTable } from '../compact/optimal-bits.js';
+import type { FilteredTable } from '../compact/new-table-bits.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { View } from '../read/view.js';
 import type { WritableFolder } from '../folder/writable-folder.js';

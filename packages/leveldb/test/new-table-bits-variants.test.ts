@@ -1,9 +1,9 @@
 // Laws of the choice of bits by level, and broken variants of it, each of which breaks one.
 import { seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { type FilteredTable, optimalBits, type NewTables } from '../src/compact/optimal-bits.js';
+import { type FilteredTable, bitsOfNewTables, type NewTables } from '../src/compact/new-table-bits.js';
 
-type Choice = typeof optimalBits;
+type Choice = typeof bitsOfNewTables;
 type Shape = readonly (readonly FilteredTable[])[];
 
 const PER_BIT = Math.LN2 ** 2;
@@ -58,8 +58,8 @@ function problemOf(choose: Choice): string | undefined {
   return undefined;
 }
 
-const mapped = (change: (table: FilteredTable, level: number) => FilteredTable): Choice => (kept, made, average) => optimalBits(kept.map((some, level) => some.map((table) => change(table, level))), made, average);
-const after = (change: (bits: number, made: NewTables, average: number) => number): Choice => (kept, made, average) => change(optimalBits(kept, made, average), made, average);
+const mapped = (change: (table: FilteredTable, level: number) => FilteredTable): Choice => (kept, made, average) => bitsOfNewTables(kept.map((some, level) => some.map((table) => change(table, level))), made, average);
+const after = (change: (bits: number, made: NewTables, average: number) => number): Choice => (kept, made, average) => change(bitsOfNewTables(kept, made, average), made, average);
 
 const broken: [string, Choice][] = [
   ['gives all levels the average', (_, __, average) => Math.floor(average)],
@@ -71,25 +71,25 @@ const broken: [string, Choice][] = [
   ['gives upper levels fewer', after((bits, { level }, average) => Math.max(0, Math.floor(2 * average) - bits + level))],
   ['adds a bit in level 0 only', after((bits, { level }) => (level === 0 ? bits + 1 : bits))],
   ['takes a bit from level 3 only', after((bits, { level }) => (level === 3 ? Math.max(0, bits - 1) : bits))],
-  ['forgets the tables that are written', (kept, { level }, average) => optimalBits(kept, { level, keys: 0 }, average)],
-  ['counts them a hundred times', (kept, { level, keys }, average) => optimalBits(kept, { level, keys: keys * 100 + 5000 }, average)],
-  ['counts them in the level above', (kept, { level, keys }, average) => optimalBits(kept, { level: Math.max(0, level - 1), keys }, average)],
-  ['counts them in the level below', (kept, { level, keys }, average) => optimalBits(kept, { level: level + 1, keys }, average)],
-  ['ignores the lowest level', (kept, made, average) => optimalBits(kept.map((some, i) => (i === 3 ? [] : some)), made, average)],
-  ['ignores level 0', (kept, made, average) => optimalBits(kept.map((some, i) => (i === 0 ? [] : some)), made, average)],
-  ['takes the first table of a level for the level', (kept, made, average) => optimalBits(kept.map((some) => some.slice(0, 1)), made, average)],
-  ['leaves out the last table of a level', (kept, made, average) => optimalBits(kept.map((some) => some.slice(0, -1)), made, average)],
+  ['forgets the tables that are written', (kept, { level }, average) => bitsOfNewTables(kept, { level, keys: 0 }, average)],
+  ['counts them a hundred times', (kept, { level, keys }, average) => bitsOfNewTables(kept, { level, keys: keys * 100 + 5000 }, average)],
+  ['counts them in the level above', (kept, { level, keys }, average) => bitsOfNewTables(kept, { level: Math.max(0, level - 1), keys }, average)],
+  ['counts them in the level below', (kept, { level, keys }, average) => bitsOfNewTables(kept, { level: level + 1, keys }, average)],
+  ['ignores the lowest level', (kept, made, average) => bitsOfNewTables(kept.map((some, i) => (i === 3 ? [] : some)), made, average)],
+  ['ignores level 0', (kept, made, average) => bitsOfNewTables(kept.map((some, i) => (i === 0 ? [] : some)), made, average)],
+  ['takes the first table of a level for the level', (kept, made, average) => bitsOfNewTables(kept.map((some) => some.slice(0, 1)), made, average)],
+  ['leaves out the last table of a level', (kept, made, average) => bitsOfNewTables(kept.map((some) => some.slice(0, -1)), made, average)],
   ['believes that all filters are as they should be', mapped(({ keys }) => ({ keys, filterBits: undefined }))],
   ['takes filters that it does not know for none', mapped(({ keys, filterBits = 0 }) => ({ keys, filterBits }))],
   ['takes bytes of filters for bits', mapped(({ keys, filterBits }) => ({ keys, filterBits: filterBits === undefined ? undefined : filterBits / 8 }))],
   ['counts tables, not keys', mapped(({ filterBits }) => ({ keys: 1000, filterBits }))],
-  ['treats level 0 as one run', (kept, made, average) => optimalBits([[], [...kept[0]!, ...(kept[1] ?? [])], ...kept.slice(2)], made, average)],
-  ['has a fixed average', (kept, made) => optimalBits(kept, made, 10)],
-  ['rounds the average', (kept, made, average) => optimalBits(kept, made, Math.round(average))],
+  ['treats level 0 as one run', (kept, made, average) => bitsOfNewTables([[], [...kept[0]!, ...(kept[1] ?? [])], ...kept.slice(2)], made, average)],
+  ['has a fixed average', (kept, made) => bitsOfNewTables(kept, made, 10)],
+  ['rounds the average', (kept, made, average) => bitsOfNewTables(kept, made, Math.round(average))],
 ];
 
 test('the choice keeps the laws', () => {
-  expect(problemOf(optimalBits)).toBeUndefined();
+  expect(problemOf(bitsOfNewTables)).toBeUndefined();
 });
 
 test.each(broken)('a choice that %s breaks one', (_, choose) => {

@@ -42,7 +42,7 @@ const PER_BIT = Math.LN2 ** 2;
  * @param averageBits per key, over all tables.
  * @returns a whole number; 0 for no filters.
  */
-export function optimalBits(kept: readonly (readonly FilteredTable[])[], { level, keys }: NewTables, averageBits: number): number {
+export function bitsOfNewTables(kept: readonly (readonly FilteredTable[])[], { level, keys }: NewTables, averageBits: number): number {
   const levelKeys = kept.map((tables, i) => tables.reduce((sum, table) => sum + table.keys, i === level ? keys : 0));
   const budget = averageBits * levelKeys.reduce((sum, some) => sum + some, 0);
   /** The keys among which a lookup asks one filter. */

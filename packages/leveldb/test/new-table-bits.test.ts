@@ -1,6 +1,6 @@
 import { seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { type FilteredTable, optimalBits } from '../src/compact/optimal-bits.js';
+import { type FilteredTable, bitsOfNewTables } from '../src/compact/new-table-bits.js';
 
 const LEVELS = 7;
 const rateOf = (bits: number): number => Math.exp(-bits * Math.LN2 ** 2);
@@ -21,14 +21,14 @@ function wastedReads(shape: readonly (readonly FilteredTable[])[], bits: readonl
 
 describe('bits by level', () => {
   test('a database with one level has the average there', () => {
-    expect(optimalBits(levels(), { level: 0, keys: 1000 }, 10)).toBe(10);
-    expect(optimalBits(levels([], [], tables(10, 1000)), { level: 2, keys: 1000 }, 10)).toBe(10);
-    expect(optimalBits(levels(), { level: 3, keys: 1 }, 0.4)).toBe(0);
+    expect(bitsOfNewTables(levels(), { level: 0, keys: 1000 }, 10)).toBe(10);
+    expect(bitsOfNewTables(levels([], [], tables(10, 1000)), { level: 2, keys: 1000 }, 10)).toBe(10);
+    expect(bitsOfNewTables(levels(), { level: 3, keys: 1 }, 0.4)).toBe(0);
   });
 
   test('a level with a tenth of the keys gets about 4.8 bits more', () => {
     const shape = levels(tables(4, 40_000), tables(5, 20_000), tables(50, 20_000), tables(450, 20_000));
-    const bits = [0, 1, 2, 3].map((level) => optimalBits(shape, { level, keys: level === 0 ? 40_000 : 1 }, 10));
+    const bits = [0, 1, 2, 3].map((level) => bitsOfNewTables(shape, { level, keys: level === 0 ? 40_000 : 1 }, 10));
     expect(bits).toEqual([20, 18, 13, 9]);
   });
 
@@ -40,7 +40,7 @@ describe('bits by level', () => {
     const real = [0, 1, 2, 3].map((level) => {
       const least = level === 0 ? 1000 : 1e-9;
       const own = level === 0 ? levels(shape[0]!.slice(1), ...shape.slice(1)) : shape;
-      return optimalBits(own.map((some) => [...some]), { level, keys: least }, 10);
+      return bitsOfNewTables(own.map((some) => [...some]), { level, keys: least }, 10);
     });
     const budget = 10 * [0, 1, 2, 3].reduce((sum, i) => sum + keysOf(i), 0);
     const cost = (bits: readonly number[]): number => bits.reduce((sum, one, i) => sum + one * keysOf(i), 0);
@@ -62,16 +62,16 @@ describe('bits by level', () => {
 
   test('filters larger than their level’s share leave fewer bits for new tables, and one new table does not make up for smaller ones', () => {
     const shape = (bits: number): FilteredTable[][] => levels([], tables(10, 1000), tables(100, 1000, bits));
-    const right = optimalBits(levels([], tables(10, 1000), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
-    expect(optimalBits(shape(right + 1), { level: 2, keys: 1000 }, 10)).toBe(right - 2);
-    expect(optimalBits(shape(16), { level: 2, keys: 1000 }, 10)).toBe(right - 2);
-    expect(optimalBits(shape(2), { level: 2, keys: 1000 }, 10)).toBe(right + 1);
-    const above = optimalBits(levels([], tables(10, 1000), tables(100, 1000)), { level: 1, keys: 1000 }, 10);
-    expect(optimalBits(shape(16), { level: 1, keys: 1000 }, 10)).toBe(above - 2);
+    const right = bitsOfNewTables(levels([], tables(10, 1000), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
+    expect(bitsOfNewTables(shape(right + 1), { level: 2, keys: 1000 }, 10)).toBe(right - 2);
+    expect(bitsOfNewTables(shape(16), { level: 2, keys: 1000 }, 10)).toBe(right - 2);
+    expect(bitsOfNewTables(shape(2), { level: 2, keys: 1000 }, 10)).toBe(right + 1);
+    const above = bitsOfNewTables(levels([], tables(10, 1000), tables(100, 1000)), { level: 1, keys: 1000 }, 10);
+    expect(bitsOfNewTables(shape(16), { level: 1, keys: 1000 }, 10)).toBe(above - 2);
   });
 
   test('filters above that are larger than their share count with their bits until they are written again', () => {
-    const below = (bits: number | undefined): number => optimalBits(levels([], tables(20, 1000, bits), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
+    const below = (bits: number | undefined): number => bitsOfNewTables(levels([], tables(20, 1000, bits), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
     expect(below(44)).toBe(below(undefined) - 2);
     expect(below(2)).toBe(below(undefined));
   });
@@ -80,11 +80,11 @@ describe('bits by level', () => {
     const level: FilteredTable[] = [];
     const above = tables(5, 1000);
     for (let i = 0; i < 50; i++) {
-      const bits = optimalBits(levels([], above, level), { level: 2, keys: 1000 }, 9.5);
+      const bits = bitsOfNewTables(levels([], above, level), { level: 2, keys: 1000 }, 9.5);
       level.push({ keys: 1000, filterBits: bits * 1000 });
       if (level.length > 40) level.shift();
     }
-    const upper = optimalBits(levels([], [], level), { level: 1, keys: 5000 }, 9.5);
+    const upper = bitsOfNewTables(levels([], [], level), { level: 1, keys: 5000 }, 9.5);
     const sum = level.reduce((all, { filterBits }) => all + filterBits!, 0) + upper * 5000;
     expect(sum).toBeLessThanOrEqual(9.5 * 45_000);
     expect(sum).toBeGreaterThan(9 * 45_000);
@@ -92,8 +92,8 @@ describe('bits by level', () => {
 
   test('a level that would get less than one bit gets none, and no level gets more bits than are useful', () => {
     const shape = levels([{ keys: 10, filterBits: undefined }], [], tables(10, 1_000_000));
-    expect(optimalBits(shape, { level: 2, keys: 1000 }, 0.5)).toBe(0);
-    expect(optimalBits(shape, { level: 0, keys: 10 }, 20)).toBe(44);
-    expect(optimalBits(levels(tables(1, 0)), { level: 1, keys: 0 }, 10)).toBeGreaterThanOrEqual(0);
+    expect(bitsOfNewTables(shape, { level: 2, keys: 1000 }, 0.5)).toBe(0);
+    expect(bitsOfNewTables(shape, { level: 0, keys: 10 }, 20)).toBe(44);
+    expect(bitsOfNewTables(levels(tables(1, 0)), { level: 1, keys: 0 }, 10)).toBeGreaterThanOrEqual(0);
   });
 });
