@@ -45,8 +45,8 @@ const CLEAR_RANGE: Record<keyof ClearRange, true> = { gt: true, gte: true, lt: t
 /** Bytes of the keys that are deleted with one write. */
 const DELETED_BYTES = 64 * 2 ** 10;
 
-/** The entries of a range, to be deleted. */
-export class EntryDeletion {
+/** A call of `Database.clear`: deletes the entries of a range. */
+export class RangeClearing {
   /** Whether it is of all entries of the database. */
   readonly isOfAll: boolean;
   /** Whether it need not survive a power failure when it has ended. */

@@ -18,7 +18,7 @@ import { compareInternal } from '../format/version.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
-import { type ClearRange, EntryDeletion } from './clear-range.js';
+import { type ClearRange, RangeClearing } from './clear-range.js';
 import { loadFittedFilters, mayBeFitted } from './load-fitted-policy.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';
@@ -229,7 +229,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.clear', 'a range', 1, given.length);
     const [range] = given.length === 0 ? [{}] : given;
     if ((range as unknown) === undefined) throw new TypeError('the range of Database.clear is undefined: call clear() without arguments to delete all entries');
-    await this.#database.clear(new EntryDeletion(range, this.#path.view.order));
+    await this.#database.clear(new RangeClearing(range, this.#path.view.order));
   }
 
   /** Writes all operations of a batch atomically. The batch is copied. */

@@ -7,7 +7,7 @@ import type { TableFiles } from '../read/base-reader.js';
 import { BackgroundWork } from './background-work.js';
 import { versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
-import type { EntryDeletion } from './clear-range.js';
+import type { RangeClearing } from './clear-range.js';
 import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
 import { mustNotLookForeign, openingFailure } from './refuse-foreign-folder.js';
@@ -99,13 +99,13 @@ export class OpenDatabase implements TableFiles {
   }
 
   /** Deletes entries: all of them at once, unless a snapshot needs them or there are few; those of a range one by one. */
-  clear(deletion: EntryDeletion): Promise<void> {
+  clear(clearing: RangeClearing): Promise<void> {
     return this.writes.between(async (write) => {
-      const isSmall = deletion.isOfAll && deletion.mayBeUnsynced && this.#isSmall;
-      if (deletion.isOfAll && !isSmall && (await this.background.clear())) return;
+      const isSmall = clearing.isOfAll && clearing.mayBeUnsynced && this.#isSmall;
+      if (clearing.isOfAll && !isSmall && (await this.background.clear())) return;
       this.state.mustWrite();
       // The few are deleted with one write, so that after a crash either all entries or none are left.
-      await deletion.run(this.state.view, this.folder, write, isSmall ? Infinity : undefined);
+      await clearing.run(this.state.view, this.folder, write, isSmall ? Infinity : undefined);
     });
   }
 
