@@ -22,11 +22,11 @@ import type { FileMetadata } from '../src/format/version-edit.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { type DatabaseOptions, settingsOf } from '../src/write/database-options.js';
-import { provideFittedFilters } from '../src/write/load-fitted-policy.js';
+import { provideFittedPolicy } from '../src/write/load-fitted-policy.js';
 import { CopyingFolder } from './copying-folder.js';
 
 // The settings of jobs are made without opening a database, which would load it.
-provideFittedFilters(FittedBloomFilterPolicy);
+provideFittedPolicy(FittedBloomFilterPolicy);
 
 export type Random = ReturnType<typeof seeded>;
 export type Stored = readonly [key: Uint8Array, value: Uint8Array];

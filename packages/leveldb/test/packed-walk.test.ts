@@ -244,7 +244,7 @@ describe('a kernel', () => {
   test('is loaded by the first long walk of a reader that reads later', async () => {
     vi.resetModules();
     const { DatabaseReader } = await import('@bloom/leveldb');
-    const { packedWalks } = await import('../src/cursor/load-packed-walk.js');
+    const { packedWalk } = await import('../src/cursor/load-packed-walk.js');
     const loaded = vi.fn();
     vi.doMock('../src/cursor/packed-walk.js', async (original) => {
       loaded();
@@ -258,7 +258,7 @@ describe('a kernel', () => {
       memtable.add(1n, 1, new TextEncoder().encode('key'), 0, 3, 3, 3);
       const merge = new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes);
       merge.seekToFirst();
-      return packedWalks()?.forward(undefined, merge, 1n, new Uint8Array(0), 0, undefined);
+      return packedWalk()?.forward(undefined, merge, 1n, new Uint8Array(0), 0, undefined);
     };
     await vi.waitFor(() => expect(begin()).toBeDefined());
     expect(loaded).toHaveBeenCalledOnce();

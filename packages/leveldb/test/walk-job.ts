@@ -8,7 +8,7 @@ import { MergeCursor } from '../src/cursor/merge-cursor.js';
 import type { ReadSampler } from '../src/cursor/read-samples.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { PackedWalk } from '../src/cursor/packed-walk.js';
-import { providePackedWalks } from '../src/cursor/load-packed-walk.js';
+import { providePackedWalk } from '../src/cursor/load-packed-walk.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';
@@ -24,7 +24,7 @@ import { settingsOf } from '../src/write/database-options.js';
 import { CopyingFolder } from './copying-folder.js';
 import { damaged, damagedEntry, deflateCodec, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
 
-providePackedWalks(PackedWalk);
+providePackedWalk(PackedWalk);
 
 /** A database: the tables of a job, and memtables. */
 interface Contents {

@@ -1,18 +1,18 @@
 /** How a cursor gets a {@link PackedWalk}, whose code is loaded on demand: a page that only looks up keys does not need it. */
 import type { PackedWalk } from './packed-walk.js';
 
-type PackedWalks = Pick<typeof PackedWalk, 'forward' | 'backward'>;
+type PackedWalkClass = Pick<typeof PackedWalk, 'forward' | 'backward'>;
 
-let provided: PackedWalks | undefined;
+let provided: PackedWalkClass | undefined;
 let isLoading = false;
 
 /** Provides the code of packed walks, for cursors that cannot wait until it is loaded. */
-export function providePackedWalks(walks: PackedWalks): void {
-  provided = walks;
+export function providePackedWalk(given: PackedWalkClass): void {
+  provided = given;
 }
 
-/** What begins packed walks; undefined while its code is missing. The first call starts to load it, for later calls. */
-export function packedWalks(): PackedWalks | undefined {
+/** What begins packed walks; undefined while the code is missing. The first call starts to load it, for later calls. */
+export function packedWalk(): PackedWalkClass | undefined {
   if (provided === undefined && !isLoading) load();
   return provided;
 }
@@ -20,7 +20,7 @@ export function packedWalks(): PackedWalks | undefined {
 function load(): void {
   isLoading = true;
   import('./packed-walk.js').then(
-    ({ PackedWalk: walks }) => providePackedWalks(walks),
+    ({ PackedWalk: loaded }) => providePackedWalk(loaded),
     // The page may be offline. The next walk tries again.
     () => void (isLoading = false),
   );

@@ -16,7 +16,7 @@ import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
 import type { PackedRun } from './packed-run.js';
 import type { PackedWalk } from './packed-walk.js';
-import { packedWalks } from './load-packed-walk.js';
+import { packedWalk } from './load-packed-walk.js';
 import { type ReadSampler, ReadSamples } from './read-samples.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -190,7 +190,7 @@ export class VisibleCursor {
   #pack(): boolean {
     this.movesBefore = Math.min(this.movesBefore * 2, MOST_MOVES_BEFORE_KERNEL);
     this.movesLeft = this.movesBefore;
-    const walks = this.isBytewise ? packedWalks() : undefined;
+    const walks = this.isBytewise ? packedWalk() : undefined;
     if (walks === undefined) return false;
     const { entries, sequence, samples, run } = this;
     this.packed = this.reverse ? walks.backward(run, entries, sequence, samples) : walks.forward(run, entries, sequence, this.kept, this.keyLength, samples);

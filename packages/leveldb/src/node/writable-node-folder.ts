@@ -6,7 +6,7 @@ import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import * as inKernel from '../compact/in-kernel.js';
 import { provideKernelWork } from '../compact/load-kernel-work.js';
 import { PackedWalk } from '../cursor/packed-walk.js';
-import { providePackedWalks } from '../cursor/load-packed-walk.js';
+import { providePackedWalk } from '../cursor/load-packed-walk.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
@@ -73,7 +73,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     const { thread = true, readsAtOnce } = options;
     super(path, { readsAtOnce });
     // The synchronous walks of a database give the program no time to load the code.
-    providePackedWalks(PackedWalk);
+    providePackedWalk(PackedWalk);
     provideKernelWork(inKernel);
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;

@@ -1,7 +1,7 @@
 import type { Bytes } from '@bloom/bytes';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { PackedWalk } from '../cursor/packed-walk.js';
-import { providePackedWalks } from '../cursor/load-packed-walk.js';
+import { providePackedWalk } from '../cursor/load-packed-walk.js';
 import type { DatabaseKeyRange } from './database-range.js';
 import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
@@ -46,7 +46,7 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
     mustBeFolder(folder);
     mustBeReaderOptions('SyncDatabaseReader.open', options);
     // Its walks cannot wait until the code is loaded.
-    providePackedWalks(PackedWalk);
+    providePackedWalk(PackedWalk);
     const viewReader = new ViewReader(folder, options);
     try {
       const view = runSync(folder, viewReader.read());

@@ -19,7 +19,7 @@ import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, RangeClearing } from './clear-range.js';
-import { loadFittedFilters, mayBeFitted } from './load-fitted-policy.js';
+import { loadFittedPolicy, mayBeFitted } from './load-fitted-policy.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
@@ -97,7 +97,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     const own = copiedOptions('Database.open', options, DATABASE_OPTIONS);
-    if (mayBeFitted(own)) await loadFittedFilters();
+    if (mayBeFitted(own)) await loadFittedPolicy();
     return new Database(await OpenDatabase.open(folder, settingsOf(own)));
   }
 

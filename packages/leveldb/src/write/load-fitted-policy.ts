@@ -7,18 +7,18 @@ type FittedClass = typeof FittedBloomFilterPolicy;
 let fitted: FittedClass | undefined;
 
 /** Provides the class. */
-export function provideFittedFilters(given: FittedClass): void {
+export function provideFittedPolicy(given: FittedClass): void {
   fitted = given;
 }
 
-/** Whether a policy may be fitted, or is to be made for these options: `loadFittedFilters` must then settle before they are used. */
+/** Whether a policy may be fitted, or is to be made for these options: `loadFittedPolicy` must then settle before they are used. */
 export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly filterPolicy?: unknown }): boolean {
   const { fitFilters = false, filterPolicy } = options;
   return fitFilters !== false || (typeof filterPolicy === 'object' && filterPolicy !== null && 'extraBytes' in filterPolicy);
 }
 
 /** Loads the class. @throws DatabaseError `BLOOM_NOT_LOADED`. */
-export async function loadFittedFilters(): Promise<void> {
+export async function loadFittedPolicy(): Promise<void> {
   fitted ??= (await loadedCode(import('./fitted-policy.js'))).FittedBloomFilterPolicy;
 }
 

@@ -19,7 +19,7 @@ import { keyOrderOf } from '../format/database-key.js';
 import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
-import { provideFittedFilters } from './load-fitted-policy.js';
+import { provideFittedPolicy } from './load-fitted-policy.js';
 import { holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';
@@ -78,7 +78,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = copiedOptions('Database.refilter', options, REFILTER_OPTIONS);
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   if (signal !== undefined) mustBeSignal('signal', signal);
-  provideFittedFilters(FittedBloomFilterPolicy);
+  provideFittedPolicy(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
   await mustHaveDatabase(folder, `the database of ${folder.name ?? 'the folder'} does not exist: there is no CURRENT`);
   const hold = await holdFolder(folder, settings);

@@ -11,7 +11,7 @@ import { writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
-import { provideFittedFilters } from './load-fitted-policy.js';
+import { provideFittedPolicy } from './load-fitted-policy.js';
 import type { CompactedTables, CompactionPlan, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads synchronously, because nothing else waits for the worker's event loop. */
@@ -29,7 +29,7 @@ export class ThreadTables {
     const bits = bitsPerKey ?? 0;
     const bloom = extraBytes === undefined ? new BloomFilterPolicy(bits) : new FittedBloomFilterPolicy(bits, { extraBytes });
     const filterPolicy = bitsPerKey === null ? null : bloom;
-    provideFittedFilters(FittedBloomFilterPolicy);
+    provideFittedPolicy(FittedBloomFilterPolicy);
     this.#settings = settingsOf({ ...options, filterPolicy, cache: null, ...(plugins && pluginOptions(plugins, own)) });
     this.#order = keyOrderOf(this.#settings.comparator);
   }

@@ -20,7 +20,7 @@ import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, pa
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
-import { loadFittedFilters, mayBeFitted } from '../load-fitted-policy.js';
+import { loadFittedPolicy, mayBeFitted } from '../load-fitted-policy.js';
 import { holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../refuse-foreign-folder.js';
 import { deleteIfPossible } from '../obsolete-files.js';
@@ -80,7 +80,7 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
 export async function repairDatabase(folder: WritableFolder, options: RepairOptions): Promise<RepairReport> {
   const { fromTablesAlone = false, ...rest } = copiedOptions('Database.repair', options, REPAIR_OPTIONS);
   mustBeBoolean('fromTablesAlone', fromTablesAlone);
-  if (mayBeFitted(rest)) await loadFittedFilters();
+  if (mayBeFitted(rest)) await loadFittedPolicy();
   const settings = settingsOf(rest);
   let mayBeMissing = true;
   try {
