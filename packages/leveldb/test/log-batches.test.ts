@@ -1,6 +1,9 @@
 import { type CorruptionError, Database, DatabaseReader, type Dropped, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { storedEntries, storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
+import type { FolderFile } from '../src/folder/folder.js';
+import { runSync } from '../src/folder/folder-reading.js';
+import { LogBatches, type LogBatchTarget, type SkippedDamage } from '../src/folder/log-batches.js';
 import { assembleDatabase, logOf, recordOf } from './assemble-database.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
@@ -8,12 +11,15 @@ import { collect } from './collect.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-const put = (sequence: number, key: string): Uint8Array => recordOf({ sequence, operations: [[utf8(key), utf8('v')]] });
+const put = (sequence: number, ...keys: readonly string[]): Uint8Array => recordOf({ sequence, operations: keys.map((key) => [utf8(key), utf8('v')]) });
 
-/** `record` after `change`. */
-function changed(record: Uint8Array, change: (view: DataView) => void): Uint8Array {
-  change(new DataView(record.buffer, record.byteOffset, record.length));
-  return record;
+const folder = new MemoryFolder(new Map());
+const fileOf = (bytes: Uint8Array): FolderFile => new MemoryFolder(new Map([['000009.log', bytes]])).open('000009.log')!;
+
+/** `bytes` after `change`. */
+function changed(bytes: Uint8Array, change: (view: DataView) => void): Uint8Array {
+  change(new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+  return bytes;
 }
 
 /** Records that are whole and no batches, or not all of them, and the keys that they hold all the same. */
@@ -31,11 +37,80 @@ function databaseWith(record: Uint8Array): Map<string, Uint8Array> {
   return assembleDatabase({ tables: [] }).set('000009.log', logOf([put(1, 'a'), record, put(5, 'b')]));
 }
 
-describe.each(Object.entries(damagedRecords))('of a batch %s', (_, { record, keys }) => {
+describe('reading the batches of a log', () => {
+  const readAll = (records: readonly Uint8Array[], target: LogBatchTarget): LogBatches => {
+    const batches = new LogBatches(fileOf(logOf(records)), '000009.log', target);
+    runSync(folder, batches.readAll());
+    return batches;
+  };
+
+  test('gives each batch with its place, and passes over operations that are left', () => {
+    const records = [put(3, 'a', 'b'), put(5, 'c')];
+    const places: unknown[] = [];
+    const { lastSequence } = readAll(records, { batch: ({ sequence, count }, place) => places.push([sequence, count, place]) });
+    expect(places).toEqual([
+      [3n, 2, { structure: 'write batch', offset: 0, file: '000009.log' }],
+      [5n, 1, { structure: 'write batch', offset: logOf(records.slice(0, 1)).length, file: '000009.log' }],
+    ]);
+    expect(lastSequence).toBe(5n);
+  });
+
+  test('reports the highest sequence by the headers of its batches, also without a target for them', () => {
+    expect(readAll([put(3, 'a', 'b', 'c')], {}).lastSequence).toBe(5n);
+    expect(readAll([put(7, 'a'), put(3, 'b')], {}).lastSequence).toBe(7n);
+    expect(readAll([], {}).lastSequence).toBe(0n);
+  });
+
+  test('reports damage after the operations before it, by its part', () => {
+    const found: unknown[] = [];
+    const target: LogBatchTarget = {
+      batch: (batch) => {
+        while (batch.next()) found.push(batch.keyEnd - batch.keyStart);
+      },
+      skip: (damage: SkippedDamage, part) => found.push([damage, part]),
+    };
+    const cut = put(1, 'abc', 'de').slice(0, -1);
+    const high = put(0, 'x');
+    new DataView(high.buffer).setBigUint64(0, 2n ** 56n - 1n, true);
+    const { lastSequence } = readAll([cut, high, new Uint8Array(2)], target);
+    const offsets = [0, logOf([cut]).length, logOf([cut, high]).length];
+    const damage = (offset: number, byteLength: number, reason: string): unknown => [{ file: '000009.log', offset, byteLength, reason, code: 'BLOOM_BAD_WRITE_BATCH' }, 'write batch'];
+    expect(found).toEqual([
+      3,
+      damage(0, cut.length, 'bad WriteBatch Put'),
+      damage(offsets[1]!, high.length, 'its sequence is too high'),
+      damage(offsets[2]!, 2, 'log record too small'),
+    ]);
+    expect(lastSequence).toBe(2n);
+  });
+
+  test('says after each piece whether there may be more, and at the end what the log ends in', () => {
+    const bytes = logOf([put(1, 'a'), put(2, 'b')]).slice(0, -1);
+    const batches = new LogBatches(fileOf(bytes), '000009.log', {});
+    expect(runSync(folder, batches.readPiece())).toBe(true);
+    expect(batches.tail).toBeUndefined();
+    expect(runSync(folder, batches.readPiece())).toBe(false);
+    expect(batches.tail).toMatchObject({ problem: 'cut payload' });
+    expect(batches.recordsEnd).toBe(logOf([put(1, 'a')]).length);
+  });
+
+  test('leaves out a record that was not finished when the next one began a block, without damage', () => {
+    const killed = logOf([put(1, 'a'), put(2, 'k'.repeat(40_000))]).subarray(0, 32_768);
+    const bytes = new Uint8Array(Buffer.concat([killed, logOf([put(2, 'b'), put(3, 'c')])]));
+    const sequences: bigint[] = [];
+    const target: LogBatchTarget = { batch: ({ sequence }) => sequences.push(sequence) };
+    runSync(folder, new LogBatches(fileOf(bytes), '000009.log', target).readAll());
+    expect(sequences).toEqual([1n, 2n, 3n]);
+    const damaged = new LogBatches(fileOf(changed(bytes, (view) => view.setUint8(32_768 + 7, 0xff))), '000009.log', target);
+    expect(caught(() => runSync(folder, damaged.readAll()))).toMatchObject({ code: 'BLOOM_BAD_LOG', structure: 'log record', offset: 32_768, file: '000009.log' });
+  });
+});
+
+describe.each(Object.entries(damagedRecords))('a log with a batch %s', (_, { record, keys }) => {
   const files = databaseWith(record);
   const place = (found: Pick<CorruptionError, 'code' | 'offset' | 'file'>) => ({ code: found.code, offset: found.offset, file: found.file });
 
-  test('all readers of the log report the same damage and take the same operations', async () => {
+  test('has the same damage and the same operations for all readers', async () => {
     const { findings } = await verifyDatabase(new MemoryFolder(files));
     expect(findings).toHaveLength(1);
     const [{ code, offset, file, problem: reason }] = findings as [(typeof findings)[0]];

@@ -9,7 +9,6 @@ import { runSync } from '../src/folder/folder-reading.js';
 import { readRecords, StoredRecords } from '../src/folder/stored-records.js';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { type LogMemtable, replayLog } from '../src/memtable/log-memtable.js';
-import { LogBatches, type LogBatchTarget, type SkippedDamage } from '../src/folder/log-batches.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { logOf, recordOf } from './assemble-database.js';
 import { caught } from '@bloom/fixtures/caught';
@@ -198,75 +197,6 @@ describe('damage of a log', () => {
     const last = join(whole, logOf([put(3, 'c')]));
     const on = replay(fileOf(last), { previous: log, visible: 2n });
     expect([on.dropped, on.finalDrops]).toEqual([[blockDamage], 1]);
-  });
-});
-
-describe('a replay of a log', () => {
-  const replayed = (records: readonly Uint8Array[], target: LogBatchTarget): LogBatches => {
-    const replay = new LogBatches(fileOf(logOf(records)), '000009.log', target);
-    runSync(folder, replay.readAll());
-    return replay;
-  };
-
-  test('gives each batch with its place, and passes over operations that are left', () => {
-    const records = [put(3, 'a', 'b'), put(5, 'c')];
-    const places: unknown[] = [];
-    const { lastSequence } = replayed(records, { batch: ({ sequence, count }, place) => places.push([sequence, count, place]) });
-    expect(places).toEqual([
-      [3n, 2, { structure: 'write batch', offset: 0, file: '000009.log' }],
-      [5n, 1, { structure: 'write batch', offset: logOf(records.slice(0, 1)).length, file: '000009.log' }],
-    ]);
-    expect(lastSequence).toBe(5n);
-  });
-
-  test('reports the highest sequence by the headers of its batches, also without a target for them', () => {
-    expect(replayed([put(3, 'a', 'b', 'c')], {}).lastSequence).toBe(5n);
-    expect(replayed([put(7, 'a'), put(3, 'b')], {}).lastSequence).toBe(7n);
-    expect(replayed([], {}).lastSequence).toBe(0n);
-  });
-
-  test('reports damage after the operations before it, by its part', () => {
-    const found: unknown[] = [];
-    const target: LogBatchTarget = {
-      batch: (batch) => {
-        while (batch.next()) found.push(batch.keyEnd - batch.keyStart);
-      },
-      skip: (damage: SkippedDamage, part) => found.push([damage, part]),
-    };
-    const cut = put(1, 'abc', 'de').slice(0, -1);
-    const high = put(0, 'x');
-    new DataView(high.buffer).setBigUint64(0, 2n ** 56n - 1n, true);
-    const { lastSequence } = replayed([cut, high, new Uint8Array(2)], target);
-    const offsets = [0, logOf([cut]).length, logOf([cut, high]).length];
-    const damage = (offset: number, byteLength: number, reason: string): unknown => [{ file: '000009.log', offset, byteLength, reason, code: 'BLOOM_BAD_WRITE_BATCH' }, 'write batch'];
-    expect(found).toEqual([
-      3,
-      damage(0, cut.length, 'bad WriteBatch Put'),
-      damage(offsets[1]!, high.length, 'its sequence is too high'),
-      damage(offsets[2]!, 2, 'log record too small'),
-    ]);
-    expect(lastSequence).toBe(2n);
-  });
-
-  test('says after each piece whether there may be more, and at the end what the log ends in', () => {
-    const bytes = logOf([put(1, 'a'), put(2, 'b')]).slice(0, -1);
-    const replay = new LogBatches(fileOf(bytes), '000009.log', {});
-    expect(runSync(folder, replay.readPiece())).toBe(true);
-    expect(replay.tail).toBeUndefined();
-    expect(runSync(folder, replay.readPiece())).toBe(false);
-    expect(replay.tail).toMatchObject({ problem: 'cut payload' });
-    expect(replay.recordsEnd).toBe(logOf([put(1, 'a')]).length);
-  });
-
-  test('leaves out a record that was not finished when the next one began a block, without damage', () => {
-    const killed = logOf([put(1, 'a'), put(2, 'k'.repeat(40_000))]).subarray(0, 32_768);
-    const bytes = join(killed, logOf([put(2, 'b'), put(3, 'c')]));
-    const sequences: bigint[] = [];
-    const target: LogBatchTarget = { batch: ({ sequence }) => sequences.push(sequence) };
-    runSync(folder, new LogBatches(fileOf(bytes), '000009.log', target).readAll());
-    expect(sequences).toEqual([1n, 2n, 3n]);
-    const damaged = new LogBatches(fileOf(changed(bytes, 32_768 + 7, 0xff)), '000009.log', target);
-    expect(caught(() => runSync(folder, damaged.readAll()))).toMatchObject({ code: 'BLOOM_BAD_LOG', structure: 'log record', offset: 32_768, file: '000009.log' });
   });
 });
 

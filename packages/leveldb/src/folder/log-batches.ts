@@ -1,7 +1,7 @@
 /**
  * The batches of a log, in order. Opening, readers, repair and inspection all read logs with it.
  *
- * All of them get the same codes for damage, and each decides whether damage ends the replay.
+ * All of them get the same codes for damage, and each decides whether damage ends the reading.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::RecoverLogFile`.
  */
@@ -13,7 +13,7 @@ import type { FolderFile } from './folder.js';
 import type { PrefixChecksum } from './known-prefix.js';
 import { StoredRecords } from './stored-records.js';
 
-/** Damage that a replay skips. */
+/** Damage that is skipped. */
 export interface SkippedDamage extends Dropped {
   readonly byteLength: number;
   readonly code: CorruptionCode;
@@ -29,7 +29,7 @@ export interface LogBatchTarget {
    * before the damage, and the damage is reported afterwards.
    */
   batch?(batch: WriteBatchReader, place: Place): void;
-  /** Receives damage, which is skipped. Without this method, damage ends the replay with an error. */
+  /** Receives damage, which is skipped. Without this method, damage ends the reading with an error. */
   skip?: ((damage: SkippedDamage, part: DamagedPart) => void) | undefined;
 }
 
@@ -42,12 +42,12 @@ export class LogBatches extends StoredRecords {
 
   /**
    * @param name of the file, in errors and damage.
-   * @param checksum of the part that was read before. The replay starts at its end.
+   * @param checksum of the part that was read before. Reading starts at its end.
    */
   constructor(file: FolderFile, name: string, target: LogBatchTarget, checksum?: PrefixChecksum) {
     const reader = new LogReader(
       {
-        record: (record, offset) => this.#replay(record, offset),
+        record: (record, offset) => this.#giveBatch(record, offset),
         drop: ({ offset, byteLength, reason, isInterrupted }) => {
           if (isInterrupted !== true) this.#damaged('log record', logDropCode(reason), offset, byteLength, reason);
         },
@@ -59,7 +59,7 @@ export class LogBatches extends StoredRecords {
     this.#target = target;
   }
 
-  #replay(record: Uint8Array, offset: number): void {
+  #giveBatch(record: Uint8Array, offset: number): void {
     const batch = new WriteBatchReader(record);
     if (!hasSequences(batch)) {
       this.#damaged('write batch', 'BLOOM_BAD_WRITE_BATCH', offset, record.length, 'its sequence is too high');

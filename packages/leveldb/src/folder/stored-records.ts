@@ -5,7 +5,7 @@ import { type FolderReading, othersTurn, readBytes } from './folder-reading.js';
 import { type KnownPrefix, type Piece, PrefixChecksum } from './known-prefix.js';
 import { Pacer } from './pacer.js';
 
-/** How much is replayed between two checks of the clock: some hundred entries take less than a millisecond. */
+/** How much is read between two checks of the clock: some hundred entries take less than a millisecond. */
 const PUSHED_LENGTH = 32 * 2 ** 10;
 
 /** The records of a log or a MANIFEST, read a piece of the file at a time. */

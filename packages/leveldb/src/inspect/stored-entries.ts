@@ -82,7 +82,7 @@ function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T>
 
 interface OpenStoredLog {
   readonly file: FolderFile;
-  readonly replay: LogBatches;
+  readonly batches: LogBatches;
   /** The entries of the piece that was read last. */
   entries: StoredEntry[];
 }
@@ -178,7 +178,7 @@ class StoredEntries {
   }
 
   #openLog(name: string, file: FolderFile): void {
-    const replay = new LogBatches(file, file.name ?? name, {
+    const batches = new LogBatches(file, file.name ?? name, {
       batch(batch) {
         for (let sequence = batch.sequence; batch.next(); sequence++) {
           const kind = batch.type === VALUE ? 'value' : 'deletion';
@@ -187,13 +187,13 @@ class StoredEntries {
       },
       skip: this.#damage.isStrict ? undefined : (damage) => this.#damage.add(damage),
     });
-    const log: OpenStoredLog = { file, replay, entries: [] };
+    const log: OpenStoredLog = { file, batches, entries: [] };
     this.#log = log;
   }
 
   *#logEntries(log: OpenStoredLog): FolderReading<StoredEntry[]> {
     log.entries = [];
-    if (!(yield* log.replay.readPiece())) this.#endLog();
+    if (!(yield* log.batches.readPiece())) this.#endLog();
     return log.entries;
   }
 

@@ -280,14 +280,14 @@ class DatabaseVerifier {
   }
 
   async #log(name: string, file: FolderFile): Promise<LogEnd> {
-    const replay = new LogBatches(file, name, {
+    const batches = new LogBatches(file, name, {
       skip: ({ code, offset, byteLength, reason }, structure) => {
         const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
         this.#report(name, { code, structure, offset, problem });
       },
     });
-    await runAsync(this.#folder, replay.readAll(), this.#options.signal);
-    return { name, tail: replay.tail, lastSequence: replay.lastSequence };
+    await runAsync(this.#folder, batches.readAll(), this.#options.signal);
+    return { name, tail: batches.tail, lastSequence: batches.lastSequence };
   }
 
   /** Runs `work` on a file that the folder lists, or reports that it cannot be opened. */

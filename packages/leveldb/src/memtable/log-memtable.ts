@@ -80,7 +80,7 @@ export function* replayLog(
   }
 
   const checksum = new PrefixChecksum(previous?.prefix);
-  const replay = new LogBatches(
+  const batches = new LogBatches(
     file,
     name,
     {
@@ -94,9 +94,9 @@ export function* replayLog(
     },
     checksum,
   );
-  yield* replay.readAll();
+  yield* batches.readAll();
   if (isMisplaced) return yield* replayLog(number, file, order, isStrict, undefined, visible);
   const before = previous?.lastSequence ?? 0n;
-  const lastSequence = replay.lastSequence > before ? replay.lastSequence : before;
-  return { number, name: logFileName(number), memtable, byteLength, lastSequence, dropped, finalDrops, tail: replay.tail, prefix: checksum.prefixOf(file) };
+  const lastSequence = batches.lastSequence > before ? batches.lastSequence : before;
+  return { number, name: logFileName(number), memtable, byteLength, lastSequence, dropped, finalDrops, tail: batches.tail, prefix: checksum.prefixOf(file) };
 }

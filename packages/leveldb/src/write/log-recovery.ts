@@ -116,7 +116,7 @@ async function recoverLog(
     if (filled.count > 0) tables.push(await writeFlushedTable(filled.arrays, versions.order, folder, tableNumber, settings.buildingWith(bitsPerKey)));
   }
 
-  const replay = new LogBatches(file, name, {
+  const batches = new LogBatches(file, name, {
     batch(batch, place) {
       const problem = misfitOf(batch.bytes, settings);
       if (problem !== undefined) throw new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: open the database with a larger maxBlockBytes, of up to 1 GiB`);
@@ -131,7 +131,7 @@ async function recoverLog(
   });
   try {
     for (let isMore = true; isMore; ) {
-      isMore = await runAsync(folder, replay.readPiece());
+      isMore = await runAsync(folder, batches.readPiece());
       const filled = full;
       full = [];
       for (const one of filled) await flush(one);
@@ -139,9 +139,9 @@ async function recoverLog(
   } finally {
     await closeRead(file);
   }
-  const { lastSequence, tail } = replay;
+  const { lastSequence, tail } = batches;
   // A damaged log would be refused again.
-  const isWhole = flushed === 0 && canBeContinued(file, replay.recordsEnd) && dropped.length === 0;
+  const isWhole = flushed === 0 && canBeContinued(file, batches.recordsEnd) && dropped.length === 0;
   const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
   const appended = mayReuse ? await folder.openForAppend(name) : undefined;
   if (appended === undefined && memtable !== undefined) await flush(memtable);

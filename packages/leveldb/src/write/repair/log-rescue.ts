@@ -27,7 +27,7 @@ export async function rescueLog(
   tables: RepairedTables,
   lost: LostPlaces,
 ): Promise<void> {
-  const replay = new LogBatches(file, name, {
+  const batches = new LogBatches(file, name, {
     batch(batch, place) {
       const lose = (code: string, reason: string): void => lost.add({ file: name, offset: place.offset, byteLength: batch.bytes.length, reason, code });
       const problem = misfitOf(batch.bytes, settings);
@@ -50,10 +50,10 @@ export async function rescueLog(
     skip: (damage) => lost.add(damage),
   });
   for (let isMore = true; isMore; ) {
-    isMore = await runAsync(folder, replay.readPiece());
+    isMore = await runAsync(folder, batches.readPiece());
     await tables.flushIfFull();
   }
-  tables.sawSequence(replay.lastSequence);
-  const { tail } = replay;
+  tables.sawSequence(batches.lastSequence);
+  const { tail } = batches;
   if (tail !== undefined) lost.add({ file: name, offset: tail.offset, byteLength: tail.byteLength, reason: tail.problem, code: 'BLOOM_TRUNCATED' });
 }
