@@ -3,9 +3,9 @@
 #
 # Expected: HyperLogLog.count estimates the number of distinct elements with a relative error of about what `accuracy` returns.
 #
-# Actual: it returns about half of the number as long as there are fewer than two elements for each register: 2040 for 4000 elements with
-# 4096 registers, where `accuracy` returns 1.6%. Just above that, it returns a third too much, and for larger numbers it is right. A register
-# holds the number of zero bits before the first one bit, without the one that HyperLogLog adds, so half of all elements leave
+# Actual: with up to about one element for each register, it returns about half of the number: 2040 for 4000 elements with 4096
+# registers, where `accuracy` returns 1.6%. With 1.95 elements for each, it returns a third too much. For larger numbers it is right. A
+# register holds the number of zero bits before the first one bit, without the one that HyperLogLog adds, so half of all elements leave
 # a register at 0. The usual estimate is doubled to make up for this. For small numbers, `count` looks at how many registers are 0, and
 # takes them all as registers without an element. It also leaves this range too early, because the doubled estimate is larger than the
 # usual one while some registers really have none.
