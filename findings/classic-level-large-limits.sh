@@ -9,10 +9,14 @@
 # miss entries. Infinity, -1 and Number.MAX_SAFE_INTEGER work, the last one because its lower 32 bits are -1. The iterator's `limit` property
 # still has the whole number. `cacheSize` is read in the same way: a cache of 4 GiB holds nothing.
 #
-#   memory-level: 4294967295 returns 4, 4294967296 returns 4, 4294967297 returns 4, 9007199254740991 returns 4, Infinity returns 4
+#   memory-level: -1 returns 4, 4294967295 returns 4, 4294967296 returns 4, 4294967297 returns 4, 9007199254740991 returns 4, Infinity returns 4
+#   memory-level: `limit` of an iterator with 4294967296: 4294967296
 #   memory-level: clear({ limit: 4294967296 }) leaves 0 of 4
-#   classic-level: 4294967295 returns 4, 4294967296 returns 0, 4294967297 returns 1, 9007199254740991 returns 4, Infinity returns 4
+#   memory-level: clear({ limit: 4294967297 }) leaves 0 of 4
+#   classic-level: -1 returns 4, 4294967295 returns 4, 4294967296 returns 0, 4294967297 returns 1, 9007199254740991 returns 4, Infinity returns 4
+#   classic-level: `limit` of an iterator with 4294967296: 4294967296
 #   classic-level: clear({ limit: 4294967296 }) leaves 4 of 4
+#   classic-level: clear({ limit: 4294967297 }) leaves 3 of 4
 #   classic-level: a cache of 8388608 bytes keeps a block: true
 #   classic-level: a cache of 4294967295 bytes keeps a block: true
 #   classic-level: a cache of 4294967296 bytes keeps a block: false
@@ -36,14 +40,21 @@ const { ClassicLevel } = require('classic-level');
 const { MemoryLevel } = require('memory-level');
 
 async function showLimits(name, db) {
-  await db.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: 'value' })));
+  const fill = () => db.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: 'value' })));
+  await fill();
   const counts = [];
-  for (const limit of [2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER, Infinity]) {
+  for (const limit of [-1, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER, Infinity]) {
     counts.push(`${limit} returns ${(await db.keys({ limit }).all()).length}`);
   }
   console.log(`${name}: ${counts.join(', ')}`);
-  await db.clear({ limit: 2 ** 32 });
-  console.log(`${name}: clear({ limit: ${2 ** 32} }) leaves ${(await db.keys().all()).length} of 4`);
+  const iterator = db.keys({ limit: 2 ** 32 });
+  console.log(`${name}: \`limit\` of an iterator with ${2 ** 32}: ${iterator.limit}`);
+  await iterator.close();
+  for (const limit of [2 ** 32, 2 ** 32 + 1]) {
+    await fill();
+    await db.clear({ limit });
+    console.log(`${name}: clear({ limit: ${limit} }) leaves ${(await db.keys().all()).length} of 4`);
+  }
   await db.close();
 }
 
@@ -72,10 +83,14 @@ JS
 
 node finding.cjs | tee seen
 diff - seen <<'EXPECTED'
-memory-level: 4294967295 returns 4, 4294967296 returns 4, 4294967297 returns 4, 9007199254740991 returns 4, Infinity returns 4
+memory-level: -1 returns 4, 4294967295 returns 4, 4294967296 returns 4, 4294967297 returns 4, 9007199254740991 returns 4, Infinity returns 4
+memory-level: `limit` of an iterator with 4294967296: 4294967296
 memory-level: clear({ limit: 4294967296 }) leaves 0 of 4
-classic-level: 4294967295 returns 4, 4294967296 returns 0, 4294967297 returns 1, 9007199254740991 returns 4, Infinity returns 4
+memory-level: clear({ limit: 4294967297 }) leaves 0 of 4
+classic-level: -1 returns 4, 4294967295 returns 4, 4294967296 returns 0, 4294967297 returns 1, 9007199254740991 returns 4, Infinity returns 4
+classic-level: `limit` of an iterator with 4294967296: 4294967296
 classic-level: clear({ limit: 4294967296 }) leaves 4 of 4
+classic-level: clear({ limit: 4294967297 }) leaves 3 of 4
 classic-level: a cache of 8388608 bytes keeps a block: true
 classic-level: a cache of 4294967295 bytes keeps a block: true
 classic-level: a cache of 4294967296 bytes keeps a block: false

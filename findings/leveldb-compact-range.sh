@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Versions: plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: compact_range discards deleted and overwritten values, as the comment on CompactRange in LevelDB's header promises.
+# Expected: after compact_range, tables have the last value of each key and no others. LevelDB's header promises that for CompactRange.
 #
 # Actual: in a new database, it moves them from the log to a table, and they stay there. One key that was overwritten 1000 times takes 1 MB
 # after any number of compactions, and the value of a deleted key can still be read in the file. A table of the memtable has every version of
@@ -10,11 +10,13 @@
 # the deepest one into it, so a level is never merged with itself. A write of a key in the table's range changes this: the next compaction
 # discards the old versions.
 #
-# The same happens in a database that has other entries, if their tables do not overlap with the table of the memtable.
+# The same happens in a database that has an entry with another key, in a table that does not overlap with the table of the memtable.
 #
-#   one key, overwritten 1000 times, after compact_range: 1 entry, about 1 MB
-#   after three more, and opening again: 1 entry, about 1 MB
-#   after another put of the key and compact_range: 1 entry, less than 10 kB
+#   one key, overwritten 1000 times, after compact_range: 1 entry, about 1 MB, 1 table in level 2
+#   after three more, and opening again: 1 entry, about 1 MB, 1 table in level 2
+#   after another put of the key and compact_range: 1 entry, less than 10 kB, 1 table in level 2
+#   with an entry of another key before it, after compact_range: 2 entries, about 1 MB, 2 tables in level 2
+#   after three more, and opening again: 2 entries, about 1 MB, 2 tables in level 2
 #   a deleted key, after compact_range: 0 entries, the value is in the table
 #   after three more, and opening again: 0 entries, the value is in the table
 #   after another deletion of the key and compact_range: 0 entries, the value is not in the table
@@ -61,16 +63,34 @@ def size(folder):
     return "about 1 MB" if 1_000_000 <= length < 1_100_000 else f"{length} bytes"
 
 
+def overwrite(db):
+    for _ in range(1000):
+        db.put(b"key", os.urandom(1000))
+    db.compact_range(start=b"", stop=b"~")
+
+
+def state(db, folder):
+    count = int(db.get_property(b"leveldb.num-files-at-level2"))
+    return f"{entries(db)}, {size(folder)}, {count} table{'' if count == 1 else 's'} in level 2"
+
+
 db = plyvel.DB("overwritten", create_if_missing=True)
-for _ in range(1000):
-    db.put(b"key", os.urandom(1000))
-db.compact_range(start=b"", stop=b"~")
-print(f"one key, overwritten 1000 times, after compact_range: {entries(db)}, {size('overwritten')}")
+overwrite(db)
+print(f"one key, overwritten 1000 times, after compact_range: {state(db, 'overwritten')}")
 db = compact_and_reopen(db, "overwritten")
-print(f"after three more, and opening again: {entries(db)}, {size('overwritten')}")
+print(f"after three more, and opening again: {state(db, 'overwritten')}")
 db.put(b"key", b"last")
 db.compact_range(start=b"", stop=b"~")
-print(f"after another put of the key and compact_range: {entries(db)}, {size('overwritten')}")
+print(f"after another put of the key and compact_range: {state(db, 'overwritten')}")
+db.close()
+
+db = plyvel.DB("other", create_if_missing=True)
+db.put(b"another", b"value")
+db.compact_range(start=b"", stop=b"~")
+overwrite(db)
+print(f"with an entry of another key before it, after compact_range: {state(db, 'other')}")
+db = compact_and_reopen(db, "other")
+print(f"after three more, and opening again: {state(db, 'other')}")
 db.close()
 
 secret = os.urandom(20)
@@ -95,9 +115,11 @@ PYTHON
 
 python/bin/python finding.py | tee seen
 diff - seen <<'EXPECTED'
-one key, overwritten 1000 times, after compact_range: 1 entry, about 1 MB
-after three more, and opening again: 1 entry, about 1 MB
-after another put of the key and compact_range: 1 entry, less than 10 kB
+one key, overwritten 1000 times, after compact_range: 1 entry, about 1 MB, 1 table in level 2
+after three more, and opening again: 1 entry, about 1 MB, 1 table in level 2
+after another put of the key and compact_range: 1 entry, less than 10 kB, 1 table in level 2
+with an entry of another key before it, after compact_range: 2 entries, about 1 MB, 2 tables in level 2
+after three more, and opening again: 2 entries, about 1 MB, 2 tables in level 2
 a deleted key, after compact_range: 0 entries, the value is in the table
 after three more, and opening again: 0 entries, the value is in the table
 after another deletion of the key and compact_range: 0 entries, the value is not in the table
