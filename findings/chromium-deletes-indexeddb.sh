@@ -6,8 +6,7 @@
 # Actual: if two transactions of one database were running, on different object stores, and each had changes in the folder,
 # Chromium reports an error when it opens the folder, and deletes all databases of the origin. Both transactions hold the same
 # shared lock on their database. When Chromium opens the folder, it requests each lock of an interrupted transaction as an
-# exclusive one (LevelDBScopes::Initialize), so the second one is refused: "Invalid locks on disk." With one transaction,
-# everything that was committed is there.
+# exclusive one, so the second one is refused. With one transaction, everything that was committed is there.
 #
 #   1 transaction was running: d; then d
 #   2 transactions were running: UnknownError; then nothing
