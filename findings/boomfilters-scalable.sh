@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Versions: BoomFilters v0.0.0-20251001182300-5b3723cc64ae (github.com/tylertreat/BoomFilters, Go).
 #
-# Expected: a ScalableBloomFilter grows with the number of keys and keeps a tight upper bound on the rate of false positives, as its
-# documentation says: the compounded rate of all its parts converges to the target. Its `hint` is only the size to begin with.
+# Expected: however many keys are added to a ScalableBloomFilter, about the target of the absent keys pass, or fewer. Its documentation
+# promises that for all parts together. `hint` sets how large the first part is.
 #
 # Actual: with a target of 1%, the rate is 3% to 4% after 100,000 keys with the default hint of 10,000, and more than half of all absent
 # keys pass after 20,000 keys with a hint of 100. Three causes add up. The rates of the parts are the target times 1, 0.8, 0.64 and so on,

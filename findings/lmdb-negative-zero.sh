@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Versions: lmdb 3.5.6 from npm (lmdb-js).
 #
-# Expected: any number can be a key, numbers are ordered naturally, and `getRange` and `getKeys` return the keys that were put, as the
-# documentation says. So -0 is either the same key as 0, or one next to it.
+# Expected: the order of keys that are numbers is that of the numbers, as the documentation says, and `getRange` and `getKeys` return the
+# keys that were put. So -0 is either the same key as 0, or one next to it.
 #
 # Actual: -0 is a key of its own, after all other numbers, and `getKeys` returns it as the array ['\x18', null]. So an entry that was put with
 # the result of Math.round(-0.4) or 0 * -1 is in no range of numbers around 0, and the key that `getKeys` returns for it is not found. As a

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Versions: plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: an iterator with `reverse=True` returns the same entries as one without it, in the opposite order. plyvel's user guide says that
-# this is the only difference. `start` is inclusive by default.
+# Expected: an iterator with `reverse=True` returns the same entries as one without it, in the opposite order, as plyvel's user guide shows
+# with an example. `start` is inclusive by default.
 #
 # Actual: if the only entry in the range has the key `start`, the reverse iterator returns nothing, without an error. So a search for the
 # last entry from a key on finds none where there is exactly this one, and a prefix that is itself the only key with this prefix is found

@@ -2,8 +2,8 @@
 # Versions: rocksdict 0.3.29, which contains RocksDB 9.8.4.
 #
 # Expected: keys that are floats are ordered as numbers, so that keys(from_key=x) returns the keys from x on, as it does for integers, negative
-# ones included. The documentation says that `from_key` is the key to begin with, or the nearest next one, and that delete_range removes
-# the entries from `begin` to `end`.
+# ones included. An iteration with `from_key` begins there, or at the first key after it if there is no such key. delete_range deletes what
+# is in the range, up to its end.
 #
 # Actual: negative floats come after all others, in reverse order. keys(from_key=-3.0) returns -3.0 and the smaller -20.5, and none of the
 # larger keys, without an error. delete_range(-1.0, 1.0) is refused, because its end comes before its start, and delete_range(1.0, -10.0), an
