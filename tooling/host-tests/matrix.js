@@ -1,6 +1,6 @@
 // Installs the packed packages in an empty project with npm, and runs a program that uses each of them on every host that npm
 // brings: Node.js of several versions, Bun and Deno. `--write` puts the table into SUPPORT.md; `--suite` also runs the quick tests
-// of all packages on each Node.js, some minutes each.
+// of all packages, and the thorough ones that depend on the host, on each Node.js, some minutes each.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packAll } from '@bloom/package-check/pack.js';
 import { root } from '@bloom/package-check/published-packages.js';
+import { HOST_TESTS } from '@bloom/vitest-config';
 
 const NODES = ['20', '22', '24', 'latest'];
 const shell = process.platform === 'win32';
@@ -61,13 +62,19 @@ function tried(host, binary, run, project) {
   let tests = '';
   if (suite && host === 'Node.js') {
     const vitest = createRequire(join(root, 'package.json')).resolve('vitest/package.json');
-    const report = join(project, `report-${version}.json`);
-    spawnSync(binary, [join(dirname(vitest), 'vitest.mjs'), 'run', '--project', 'packages/*', '--project', '!*(thorough)', '--reporter=json', `--outputFile=${report}`], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-    /** @type {unknown} */
-    const content = JSON.parse(readFileSync(report, 'utf8'));
-    const { numPassedTests, numFailedTests } = /** @type {{ numPassedTests: number, numFailedTests: number }} */ (content);
-    tests = `; ${numPassedTests.toLocaleString('en')} tests passed, ${numFailedTests} failed`;
-    if (numFailedTests > 0) process.exitCode = 1;
+    const counts = { passed: 0, failed: 0 };
+    for (const chosen of [['packages/*', '--project', '!*(thorough)'], ['*(thorough)', ...HOST_TESTS]]) {
+      const report = join(project, `report-${version}.json`);
+      rmSync(report, { force: true });
+      spawnSync(binary, [join(dirname(vitest), 'vitest.mjs'), 'run', '--project', ...chosen, '--reporter=json', `--outputFile=${report}`], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+      /** @type {unknown} */
+      const content = JSON.parse(readFileSync(report, 'utf8'));
+      const { numPassedTests, numFailedTests } = /** @type {{ numPassedTests: number, numFailedTests: number }} */ (content);
+      counts.passed += numPassedTests;
+      counts.failed += numFailedTests;
+    }
+    tests = `; ${counts.passed.toLocaleString('en')} tests passed, ${counts.failed} failed`;
+    if (counts.failed > 0) process.exitCode = 1;
   }
   if (!works) process.exitCode = 1;
   return `| ${host} ${version} | ${works ? 'works' : 'fails'}${tests} |`;

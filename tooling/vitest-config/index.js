@@ -26,6 +26,20 @@ const QUICK = 'test/**/*.test.ts';
 /** The slower tests of a folder, which `pnpm test-thorough` runs instead of `pnpm test`. */
 const THOROUGH = 'test/thorough/**/*.test.ts';
 
+/** Thorough tests that depend on the operating system or the version of Node.js. They run wherever the quick ones do. */
+export const HOST_TESTS = [
+  'packages/leveldb/test/thorough/process-end.test.ts',
+  'packages/leveldb/test/thorough/left-open.test.ts',
+  'packages/leveldb/test/thorough/without-locks.test.ts',
+  'packages/leveldb/test/thorough/hostile-folders.test.ts',
+  'packages/leveldb/test/thorough/long-keys.test.ts',
+  'packages/level/test/thorough/threads.test.ts',
+  'packages/level/test/thorough/reopened-threads.test.ts',
+  'packages/level/test/thorough/thread-guest.test.ts',
+  'apps/demo/test/thorough/demo.test.ts',
+  'tooling/checks/test/thorough/examples.test.ts',
+];
+
 /**
  * A project for every workspace folder that has tests, named after the folder, and others for its isolated and its thorough tests.
  *

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOST_TESTS } from '@bloom/vitest-config';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
@@ -10,4 +11,11 @@ test.each(readdirSync(folder))('%s calls scripts that exist, and no others', (na
   const commands = [...readFileSync(join(folder, name), 'utf8').matchAll(/npx --yes pnpm@10 (?<script>[\w-]+)/g)].map(({ groups }) => groups!.script!);
   expect(commands.length).toBeGreaterThan(1);
   expect(commands.filter((script) => script !== 'install' && !(script in scripts))).toEqual([]);
+});
+
+test('the systems and versions of Node.js that have the quick tests have the thorough ones that depend on them', () => {
+  const [quick] = readFileSync(join(folder, 'test.yml'), 'utf8').split('\n  everything:\n');
+  const given = /^ {6}- run: >-\n {10}npx --yes pnpm@10 test-thorough\n(?<files>(?: {10}.+\n)+)/m.exec(quick!)!.groups!.files!;
+  expect(given.trim().split(/\s+/)).toEqual(HOST_TESTS);
+  expect(HOST_TESTS.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
