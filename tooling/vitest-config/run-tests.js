@@ -1,9 +1,9 @@
 // `npx pnpm@10 test [PACKAGE] [FILE…]`: builds what the tests need and runs them. PACKAGE is the name of a package or its folder,
 // such as hash, packages/hash or @bloom/hash: then only its dependencies are built, and only its tests run.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -21,6 +21,15 @@ function folderOf(word) {
 }
 
 /**
+ * @param {string} folder
+ * @param {boolean} thorough
+ */
+function hasTests(folder, thorough) {
+  const tests = join(root, folder, 'test');
+  return existsSync(tests) && readdirSync(tests, { recursive: true }).some((name) => String(name).endsWith('.test.ts') && String(name).startsWith(`thorough${sep}`) === thorough);
+}
+
+/**
  * @param {string} program
  * @param {readonly string[]} args
  * @param {Readonly<Record<string, string>>} [env]
@@ -35,8 +44,14 @@ const words = /** @type {string[]} */ (given);
 const folder = folderOf(words[0]);
 if (folder === undefined) {
   run('turbo', ['run', 'build', '--output-logs=errors-only']);
-  if (thorough) run('vitest', ['run', '--project', '*(thorough)', THOROUGH_WORKERS, ...words]);
-  else run('vitest', ['run', ...words], { BLOOM_ALL_QUICK_TESTS: 'true' });
+  const namesProjects = words.some((word) => /^--project(=|$)/.test(word));
+  if (thorough) run('vitest', ['run', ...(namesProjects ? [] : ['--project', '*(thorough)']), THOROUGH_WORKERS, ...words]);
+  // With it, no project is named after a folder.
+  else run('vitest', ['run', ...words], namesProjects ? {} : { BLOOM_ALL_QUICK_TESTS: 'true' });
+} else if (!hasTests(folder, thorough)) {
+  const other = hasTests(folder, !thorough);
+  console.log(other ? `${folder} has no ${thorough ? 'thorough' : 'quick'} tests; to run the others: npx pnpm@10 test${thorough ? '' : '-thorough'} ${folder}` : `${folder} has no tests`);
+  if (words.slice(1).some((word) => !word.startsWith('-'))) process.exitCode = 1;
 } else {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
