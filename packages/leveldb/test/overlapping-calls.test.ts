@@ -1,6 +1,5 @@
 // Calls that overlap others, and what a caller does to keys and cursors meanwhile.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@bloom/fixtures/collect-garbage';
 import { turns } from '@bloom/fixtures/event-loop';
 import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
@@ -444,8 +443,7 @@ test('what a refresh was rejected with is not kept in memory by later ones', asy
   const reason = await aborted();
   for (let i = 0; i < 3; i++) await database.refresh();
   await turns();
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   expect(reason.deref()).toBeUndefined();
   await database.close();
 });

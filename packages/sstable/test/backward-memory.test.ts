@@ -1,11 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@bloom/fixtures/collect-garbage';
 import { expect, test } from 'vitest';
 import { BlockWalk } from '../src/format/block-walk.js';
-
-setFlagsFromString('--expose-gc');
-/** Without it, garbage of other work in this process would count. */
-const collectGarbage = runInNewContext('gc') as () => void;
 
 // The recorded path once took an object for each entry, which was 4.6 GB for a block of 256 MiB.
 test('moving backwards through a block without restarts takes a small multiple of its bytes', () => {

@@ -11,6 +11,7 @@ import { compareRangeOf } from '../src/format/checked-comparator.js';
 import { IndexBlock } from '../src/format/index-block.js';
 import { blockOf } from './assemble-table.js';
 import { caught } from '@bloom/fixtures/caught';
+import { collectGarbage } from '@bloom/fixtures/collect-garbage';
 import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'index block', offset: 900, file: 'a.ldb' };
@@ -151,6 +152,7 @@ test('an index of 260 kB that would take more than 16 times as much when decoded
   for (let i = 0; i < entries; i++) position = putVarint(bytes, putVarint(bytes, putVarint(bytes, position, key.length), 0), 0);
   new DataView(bytes.buffer).setUint32(position + 4, 1, true);
   const contents = bytes.subarray(0, position + 8);
+  collectGarbage();
   const before = process.memoryUsage();
   expect(caught(() => IndexBlock.open(contents, place, 900))).toMatchObject({
     code: 'BLOOM_TOO_LARGE',

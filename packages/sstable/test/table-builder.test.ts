@@ -13,6 +13,7 @@ import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { caught } from '@bloom/fixtures/caught';
+import { collectGarbage } from '@bloom/fixtures/collect-garbage';
 import { hex, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 
 const empty = new Uint8Array();
@@ -99,6 +100,7 @@ describe('sizes', () => {
   test('by default, the builder rejects what a reader would refuse, without copying it', () => {
     const builder = new TableBuilder(new MemorySink());
     const value = new Uint8Array(2 ** 28);
+    collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     expect(() => builder.add(key, value)).toThrow(/^the data block with entry 0 would have 268435474 bytes, maxBlockBytes is 268435456$/);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
@@ -486,6 +488,7 @@ describe('filters that would need a block of more than maxBlockBytes', () => {
 
   test('are refused, before there is an offset for each range', () => {
     const builder = new TableBuilder(new MemorySink(), { ...options, maxBlockBytes: 2 ** 28 });
+    collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     expect(caught(() => builder.add(utf8('key'), new Uint8Array(100 * 2 ** 20)))).toBeInstanceOf(RangeError);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(400 * 2 ** 20);
@@ -515,6 +518,7 @@ describe('filters that would need a block of more than maxBlockBytes', () => {
       return sink;
     };
     expect(caught(() => make(false))).toMatchObject({ name: 'RangeError', message: expect.stringMatching(/^the filter block would have at least \d+ bytes, maxBlockBytes is 65536$/) as string });
+    collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     expect(SyncTable.open(new MemorySource(make(true).toBytes())).filterStatus).toEqual({ state: 'absent' });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
