@@ -8,17 +8,21 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Files of a folder that run in a process of their own. All others share one, which is faster, and safe because our modules keep no state. The two
- * of `packages/sstable` have fake timers, which would catch the timers of other files' connections, those of `packages/web-storage` measure the most
- * memory that their process had, and those of `packages/leveldb` have a file system that fails, one without descriptors, another limit of
- * MANIFESTs, a file system whose syncs wait, another clock, and the native code that their process loaded.
+ * Files of a folder that run in a process of their own. All others share one process per worker and its modules, which is faster. What these keep
+ * are caches, mostly of compiled kernels and of code loaded on demand, what the host allows, and lists of files and locks that are open. Tests that
+ * need them fresh use `vi.resetModules`. A test that forgets to load such code may pass after another that loaded it, and fail only when run alone.
+ *
+ * Of `packages/level`, `turns` replaces the clock before the packages take it, `fake-timers` replaces timers that other files' connections wait
+ * for, and `many-contexts` sees the calls of all code in its process. The two of `packages/sstable` have fake timers too. Those of
+ * `packages/web-storage` measure the most memory that their process had, and those of `packages/leveldb` have a file system that fails, one
+ * without descriptors, another limit of MANIFESTs, a file system whose syncs wait, another clock, and the native code that their process loaded.
  *
  * @type {Readonly<Record<string, string[]>>}
  */
 const ISOLATED_FILES = {
-  'packages/level': ['test/turns.test.ts'],
+  'packages/level': ['test/fake-timers.test.ts', 'test/many-contexts.test.ts', 'test/turns.test.ts'],
   'packages/leveldb': ['test/failing-system.test.ts', 'test/host-locks.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
-  'packages/web-storage': ['test/attacked.test.ts', 'test/tagged-json.test.ts'],
+  'packages/web-storage': ['test/attacked.test.ts', 'test/tagged-json.test.ts', 'test/values.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
 

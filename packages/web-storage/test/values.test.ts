@@ -4,6 +4,7 @@ import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { seeded } from '@bloom/bytes/internal';
 import { dataPath } from '@bloom/fixtures';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { describeClone, randomClone } from '@bloom/fixtures/random-clone';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { NodeFolder } from '@bloom/leveldb/node';
@@ -142,7 +143,7 @@ describe('decodeValue', () => {
     }
     expect(sound.length).toBeGreaterThan(300);
     const random = seeded(4);
-    let largest = 0;
+    const before = peakMemory();
     let refused = 0;
     for (let i = 0; i < damages; i++) {
       const damaged = random.pick(sound).slice();
@@ -155,16 +156,15 @@ describe('decodeValue', () => {
         if (!(error instanceof WebStorageError)) throw new Error(`${Buffer.from(damaged).toString('hex')}: ${String(error)}`, { cause: error });
         refused++;
       }
-      if (i % 1000 === 0) largest = Math.max(largest, process.memoryUsage.rss());
     }
     expect(refused).toBeGreaterThan(damages / 4);
-    expect(largest).toBeLessThan(1.5e9);
+    expect(peakMemory() - before).toBeLessThan(500e6);
   });
 
   test(`gives a value or a WebStorageError for ${damages} damaged values, in bounded memory`, () => {
     const random = seeded(2);
     const sound = Array.from({ length: 1000 }, () => new Uint8Array(serialize(randomClone(random))));
-    let largest = 0;
+    const before = peakMemory();
     for (let i = 0; i < damages; i++) {
       const damaged = random.pick(sound).slice();
       const times = 1 + random.below(4);
@@ -175,9 +175,8 @@ describe('decodeValue', () => {
       } catch (error) {
         if (!(error instanceof WebStorageError)) throw new Error(`${Buffer.from(damaged).toString('hex')}: ${String(error)}`, { cause: error });
       }
-      if (i % 1000 === 0) largest = Math.max(largest, process.memoryUsage.rss());
     }
-    expect(largest).toBeLessThan(1.5e9);
+    expect(peakMemory() - before).toBeLessThan(500e6);
   });
 });
 
