@@ -14,7 +14,7 @@ const SECTIONS = [
   ['Packages', /^packages\//],
   ['Errors, one page for each code', /^errors\//],
   ['Reference, one page for each entry point', /^reference\//],
-  ['Further', /^(commands|speed|results|interface|changelogs|story)\.md$/],
+  ['Further', /^(commands|speed|results|public-classes|changelogs|story)\.md$/],
 ] as const;
 
 /** A list of all pages with their subjects, for language models: https://llmstxt.org. */

@@ -30,7 +30,9 @@ export interface DecodedEntry {
  * @example
  * ```ts
  * const decoder = await EntryDecoder.open(folder);
- * for await (const [key, value] of decoder.committed(reader)) console.log(await decoder.decode(key, value));
+ * if (decoder !== undefined) {
+ *   for await (const [key, value] of decoder.committed(reader)) console.log(await decoder.decode(key, value));
+ * }
  * ```
  */
 export class EntryDecoder {
