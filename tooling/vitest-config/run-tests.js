@@ -35,7 +35,10 @@ function hasTests(folder, thorough) {
  * @param {Readonly<Record<string, string>>} [env]
  */
 function run(program, args, env) {
-  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...env } });
+  // The shell of Windows, which finds `turbo.cmd`, splits words at spaces.
+  const isWindows = process.platform === 'win32';
+  const quoted = isWindows ? args.map((word) => (word.includes(' ') ? `"${word}"` : word)) : args;
+  const { status } = spawnSync(program, quoted, { cwd: root, stdio: 'inherit', shell: isWindows, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...env } });
   if (status !== 0) process.exit(status ?? 1);
 }
 

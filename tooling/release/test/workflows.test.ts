@@ -19,3 +19,15 @@ test('the systems and versions of Node.js that have the quick tests have the tho
   expect(given.trim().split(/\s+/)).toEqual(HOST_TESTS);
   expect(HOST_TESTS.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
+
+test('the lockfile has native packages for every system of the matrix', () => {
+  const names = [...readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8').matchAll(/^ {2}'?(?<name>@?[\w./-]+)@[^:]*:$/gm)].map(({ groups }) => groups!.name!);
+  const families = new Set(names.flatMap((name) => /^(?<family>.*?[/-])linux(?:musl)?-/.exec(name)?.groups?.family ?? []));
+  // On other systems, fs-native-extensions locks folders, and sharp for Windows contains libvips.
+  for (const family of ['@koromix/koffi-', '@img/sharp-libvips-']) families.delete(family);
+  expect(families).toContain('@turbo/');
+  const missing = [...families].flatMap((family) =>
+    [/^darwin-/, /^(?:win32|windows)-/].filter((system) => !names.some((name) => name.startsWith(family) && system.test(name.slice(family.length)))).map((system) => `${family}${system.source}`),
+  );
+  expect(missing).toEqual([]);
+});
