@@ -126,7 +126,7 @@ export function mustBeArguments(call: string, form: CallForm, given: readonly un
   if (form.known === WRITE_OPTIONS && isGiven(sync)) mustBeBoolean('sync', sync);
 }
 
-/** Whether options are surely an object with only names that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
+/** A quick check for frequent calls: whether options are certainly an object, with only names that the call knows. Nothing else has to be checked then. */
 export function isPlain({ known }: CallForm, options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
   let count = 0;

@@ -111,7 +111,7 @@ export function* mustNotBeForeign(logs: readonly string[], folder: EngineFolder)
   try {
     engine = yield* readEngineOfLogs(logs, folder, new ClosingFiles());
   } catch {
-    // What can be read was read.
+    // The damage was skipped, so reading continues even if a log cannot be examined.
   }
   if (engine !== undefined) throw foreignEngineError(engine, folder.name);
 }

@@ -7,7 +7,7 @@
  *
  *     0, 0, 0, 50, 0                                       version of these entries, 1
  *     0, 0, 0, 50, 1, transaction (varint)                 what the transaction has locked: nothing once it is committed or undone
- *     0, 0, 0, 50, 2, transaction (varint), 0, number      an operation; the number (u64, big-endian) is the lower the later the change is
+ *     0, 0, 0, 50, 2, transaction (varint), 0, number      an operation; the number is a u64, big-endian, and later changes have lower ones
  *
  * Values are Protocol Buffers:
  *
@@ -119,7 +119,7 @@ function isKnown(bytes: Uint8Array | undefined): boolean {
   }
 }
 
-/** @throws WebStorageError unless it is the damage of one operation. */
+/** The error to report for damage of a single entry. @throws any other error unchanged. */
 function unreadable(error: unknown): WebStorageError {
   if (!(error instanceof WebStorageError)) throw error;
   return new WebStorageError(error.code, error.structure, error.offset, `of an uncommitted transaction, whose changes may be shown: ${error.problem}`, { cause: error });
