@@ -248,7 +248,7 @@ const computed = markdownTable(header, [
 ]);
 
 const text = `Entries have keys of 16 bytes and values of ${VALUE_BYTES} that do not compress; ${count(entriesPerPart)} of them make a part of ${size(bytesPerPart)}. A core
-writes one entry in ${writeUs.toFixed(1)} µs and merges one from four runs in ${mergeUs.toFixed(1)} µs, and a part takes ${Math.round(manifestBytesPerPart)} bytes of the MANIFEST. An answer
+writes one entry in ${writeUs.toFixed(1)} µs and merges one from four runs in ${mergeUs.toFixed(1)} µs, and a part takes ${Math.round(manifestBytesPerPart)} bytes of the MANIFEST. A response
 arrives ${ROUND_TRIP_MS} ms after its request. Bandwidth is unlimited in the measured times, and 20 Mbit/s in the computed ones.
 
 ${measured}
