@@ -151,7 +151,7 @@ export class DatabaseStore implements LevelStore {
     return this.#common.clearings === 0 ? database.snapshot() : new ComingSnapshot(database);
   }
 
-  /** Waits until the writes that were called before are visible. @returns the sequence of the last of them. */
+  /** Waits until the writes that were issued before are visible. @returns the sequence of the last of them. */
   written(): Promise<bigint> {
     return this.#during(this.#writable().written());
   }

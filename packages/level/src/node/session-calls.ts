@@ -5,7 +5,7 @@ import { PendingCalls } from '../worker/pending-calls.js';
 import type { DatabaseUser, SharedDatabase } from '../worker/shared-database.js';
 import type { ThreadHost } from './thread-host.js';
 
-/** The calls of the level whose thread has a shared database open, once that is opened again after a failed write: they wait for it. */
+/** The calls of a level in the thread that has a shared database open, once that reopens after a failed write: they wait until it is open. */
 export class SessionCalls extends PendingCalls {
   readonly #session: LevelSession;
   readonly #host: ThreadHost;

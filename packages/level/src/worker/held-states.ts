@@ -5,8 +5,8 @@ const WRITES: ReadonlySet<LevelCall> = new Set<LevelCall>(['put', 'delete', 'wri
 const LOST = -1n;
 
 /**
- * The requests that a further worker must receive because they are not answered. Those for walks and snapshots fail there if a later one is a
- * write: it may have been made, and they would show it.
+ * The unanswered requests, as the next worker must receive them. Those for walks and snapshots fail there if a later request is a write:
+ * that write may have been made, and they would show it.
  */
 export function repeatedRequests(unanswered: readonly Request[]): Request[] {
   const repeated: Request[] = [];
@@ -29,8 +29,7 @@ interface WalkState {
 }
 
 /**
- * The snapshots and walks that a page has in another worker, according to the answers: the requests that a further worker must receive to have them
- * too.
+ * The snapshots and walks that a page has in another worker, as its answers tell, and the requests that recreate them in the next worker.
  */
 export class HeldStates {
   /** Snapshots by their numbers, with their sequences. */

@@ -9,7 +9,7 @@ const MAX_ANSWERED = 1000;
 
 /**
  * The order of requests that another worker receives again if this one ends before it has answered them. A repeated read must not show a write that was
- * called after it, and a repeated write must not undo a later one that was answered. So a write begins when the reads of its keys are answered, and
+ * issued after it, and a repeated write must not undo a later one that was answered. So a write begins when the reads of its keys are answered, and
  * writes are answered in their order.
  */
 export class RepeatOrder {

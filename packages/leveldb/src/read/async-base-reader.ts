@@ -235,7 +235,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#paced(this.#path.madeOf(lookup, make));
   }
 
-  /** Reads about one key, once all writes that were called earlier are visible. */
+  /** Reads about one key, once all writes that were issued earlier are visible. */
   async #read<T>(key: Uint8Array | string, signal: Signal | undefined, readingOf: (view: View, key: Uint8Array | string, last?: bigint) => FolderReading<T>): Promise<T> {
     const read = (view: View, of: Uint8Array | string, last?: bigint): T | Promise<T> => {
       const reading = readingOf(view, of, last);
@@ -248,7 +248,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#later(signal, ({ view, lastSequence }) => read(view, own, lastSequence));
   }
 
-  /** Looks up a key once all writes that were called earlier are visible. */
+  /** Looks up a key once all writes that were issued earlier are visible. */
   #lookUpLater<T>(call: string, key: Uint8Array | string, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T> {
     const own = ownKey(key);
     return this.#later(options?.signal, async ({ view, lastSequence }) => {
@@ -260,7 +260,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     });
   }
 
-  /** Reads once all writes that were called earlier are visible. */
+  /** Reads once all writes that were issued earlier are visible. */
   async #later<T>(signal: Signal | undefined, read: (moment: Moment) => T | Promise<T>): Promise<T> {
     const moment = await this.#path.moment(signal);
     try {

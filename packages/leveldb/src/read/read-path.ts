@@ -60,7 +60,7 @@ export interface Moment {
   readonly lastSequence: bigint;
 }
 
-/** The writes that were called and have not ended. */
+/** The writes that were issued and have not ended. */
 export interface PendingWrites {
   /** Writes queued writes until it has to wait. @returns whether the queue is empty. */
   catchUp(): boolean;
@@ -133,7 +133,7 @@ export class ReadPath {
   }
 
   /**
-   * Whether `view` lacks writes that were called earlier, so that a read must wait for the `moment`.
+   * Whether `view` lacks writes that were issued earlier, so that a read must wait for the `moment`.
    *
    * @param key the only key that is read; undefined for several.
    */
@@ -144,7 +144,7 @@ export class ReadPath {
     return !(isBytewise && key instanceof Uint8Array) || writes.mayChange(key);
   }
 
-  /** The state with the writes that were called earlier. Its view is pinned. @throws the signal's reason at once when it is aborted. */
+  /** The state with the writes that were issued earlier. Its view is pinned. @throws the signal's reason at once when it is aborted. */
   moment(signal?: Signal): Promise<Moment> {
     const coming = this.#observer!.writes.reached(() => {
       const { view } = this;

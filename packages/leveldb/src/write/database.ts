@@ -312,7 +312,7 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before. While `clear`
+   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were issued before. While `clear`
    * waits or is running, it may include none or only some of its deletions, and misses the writes that wait for it: see {@link writtenSnapshot}.
    */
   snapshot(): DatabaseSnapshot {
@@ -322,7 +322,7 @@ export class Database extends AsyncBaseReader {
     return this.#hold(writes.reserveQueued());
   }
 
-  /** A `snapshot` when the writes that were called before are visible, all deletions of `clear` and the writes that wait for it included. */
+  /** Takes a `snapshot` once the writes that were issued before are visible, including all deletions of `clear` and the writes that wait for it. */
   async writtenSnapshot(): Promise<DatabaseSnapshot> {
     this.#path.mustBeOpen();
     if (!this.#path.isBehind()) return this.snapshot();
@@ -336,7 +336,7 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Waits until the writes that were called before are visible.
+   * Waits until the writes that were issued before are visible.
    *
    * @returns the sequence of the last of them.
    */

@@ -117,7 +117,7 @@ export class WriteQueue {
 
   /**
    * Writes what is queued now instead of in the next microtask, as far as nothing has to be awaited: for reads, which must see the writes that
-   * were called before them.
+   * were issued before them.
    *
    * @returns whether the queue is empty.
    */

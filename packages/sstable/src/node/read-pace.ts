@@ -10,7 +10,7 @@ const STALLED_MS = 1;
 /** After two slow reads this many go to a thread, and twice as many after each further two. */
 const FIRST_DETOUR = 4;
 const LONGEST_DETOUR = 256;
-/** So long, in milliseconds, reads and what callers do with them may hold up the event loop before it has to turn. */
+/** How long, in milliseconds, reads and what callers do with them may hold up the event loop before it has to turn. */
 const MAX_HOLD_MS = 2;
 
 /**
