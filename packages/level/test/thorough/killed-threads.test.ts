@@ -1,6 +1,6 @@
 // Threads that write to one folder are ended at random moments, in the middle of what they do. What was acknowledged is there at the end.
 //
-// About once in 2,000 kills, koffi 3.3 ends the whole process, because a thread was terminated while it loaded the add-on. This run then fails
+// Rarely, koffi 3.3 ends the whole process, because a thread was terminated while it loaded the add-on. This run then fails
 // with "Worker exited unexpectedly".
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
