@@ -2,6 +2,7 @@ import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, Data
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
+import { rejection } from '@bloom/fixtures/caught';
 import { describe, expect, test } from 'vitest';
 import { logOf } from './assemble-database.js';
 import { collect } from './collect.js';
@@ -358,6 +359,14 @@ describe('opening', () => {
     for (const [options, message] of wrong) await expect(Database.open(folder, options as DatabaseOptions)).rejects.toThrow(message);
     await expect(Database.open('path' as never)).rejects.toThrow('folder must be a folder that can be written to');
     expect(folder.list()).toEqual([]);
+  });
+
+  test.each(['compression', 'damage', 'lock', 'reuseLogs'])('throws a RangeError for %s that is none of its values', async (option) => {
+    for (const value of ['full', 1]) {
+      const error = await rejection(Database.open(new WritableMemoryFolder(), { [option]: value }));
+      expect(error).toBeInstanceOf(RangeError);
+      expect((error as Error).message).toMatch(new RegExp(`^${option} must be `));
+    }
   });
 
   test('refuses a comparator other than the database’s, and changes nothing', async () => {

@@ -175,10 +175,10 @@ export interface Settings extends HoldSettings {
   readonly thread: TableThreadSettings;
 }
 
-/** @throws TypeError for an invalid `reuseLogs`. */
+/** @throws RangeError for an invalid `reuseLogs`. */
 function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings['reusedLogs'] {
   if (reuseLogs === 'empty') return reuseLogs;
-  if (typeof reuseLogs !== 'boolean') throw new TypeError(`reuseLogs must be true, false or 'empty', got ${String(reuseLogs)}`);
+  if (typeof reuseLogs !== 'boolean') throw new RangeError(`reuseLogs must be true, false or 'empty', got ${String(reuseLogs)}`);
   return reuseLogs ? 'any' : 'none';
 }
 
