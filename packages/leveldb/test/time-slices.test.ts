@@ -142,6 +142,17 @@ describe('others get their turn of the event loop, however slow the machine is',
     await database.close();
   });
 
+  test.each(['in memory', 'in tables'])('while clear deletes a range of entries %s', async (place) => {
+    const database = await Database.open(await logged(), place === 'in tables' ? {} : { reuseLogs: true });
+    expect(database.describe().levels.some((files) => files.length > 0)).toBe(place === 'in tables');
+    // Half of the turns are made while entries are found, and half while their deletions are inserted.
+    expect(await turnsOf(() => database.clear({ gt: key(0) }))).toBeGreaterThanOrEqual(COUNT / 10);
+    const left: Uint8Array[] = [];
+    for await (const stored of database.keys()) left.push(stored);
+    expect(left).toEqual([key(0)]);
+    await database.close();
+  });
+
   test('and a walk or a move that was interrupted by that ends with the database', async () => {
     const database = await Database.open(await logged());
     const cursor = database.cursor();
