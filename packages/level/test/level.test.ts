@@ -161,6 +161,20 @@ describe('an error has a code of abstract-level', () => {
     await second.close();
   });
 
+  test('but none while the level of the same path is being closed, as in classic-level', async () => {
+    for (const [Level, hasIterator] of [[ClassicLevel, true], [ClassicLevel, false], [BloomLevel, true], [BloomLevel, false]] as const) {
+      const path = newPath();
+      const first = await withLetters(new Level(path) as BloomLevel);
+      if (hasIterator) await first.iterator().next();
+      const closing = first.close();
+      const second = new Level(path) as BloomLevel;
+      await second.open();
+      expect(await second.keys().all()).toEqual(LETTERS);
+      await closing;
+      await second.close();
+    }
+  });
+
   test('when a table is damaged, and a repair keeps the rest', async () => {
     const path = newPath();
     const level = await withLetters(new BloomLevel(path, { compression: false }));

@@ -361,6 +361,40 @@ describe('opening', () => {
     expect(folder.list()).toEqual([]);
   });
 
+  test('waits while the database of the folder is being closed in the same thread, and does not while it is open', async () => {
+    const folder = new WritableMemoryFolder();
+    const first = await Database.open(folder);
+    const batch = new WriteBatch();
+    for (let i = 0; i < 20_000; i++) batch.put(`key${i}`, 'value');
+    const writing = first.write(batch);
+    expect(await rejection(Database.open(folder))).toMatchObject({ code: 'BLOOM_LOCKED' });
+    const clearing = first.clear({ gt: 'key0' });
+    const closing = first.close();
+    const openings = [Database.open(folder), Database.open(folder)].map((opening) => opening.then((database) => ({ database }), (error: unknown) => ({ error })));
+    await Promise.all([writing, clearing, closing]);
+    const [second, third] = await Promise.all(openings);
+    expect(third).toMatchObject({ error: { code: 'BLOOM_LOCKED' } });
+    const { database } = second as { readonly database: Database };
+    expect(await keysOf(database)).toEqual(['key0']);
+    await Promise.all([database.close(), Database.destroy(folder)]);
+    expect(folder.list()).toEqual([]);
+  });
+
+  test('finds that the database was closed after the attempt to lock the folder', async () => {
+    const opened: Database[] = [];
+    const folder = new (class extends WritableMemoryFolder {
+      override lock(): ReturnType<WritableMemoryFolder['lock']> {
+        try {
+          return super.lock();
+        } finally {
+          for (const database of opened) void database.close();
+        }
+      }
+    })();
+    opened.push(await Database.open(folder));
+    await (await Database.open(folder)).close();
+  });
+
   test.each(['compression', 'damage', 'lock', 'reuseLogs'])('throws a RangeError for %s that is none of its values', async (option) => {
     for (const value of ['full', 1]) {
       const error = await rejection(Database.open(new WritableMemoryFolder(), { [option]: value }));

@@ -82,7 +82,8 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Opens the database in a folder, or creates one. The contents of its logs become tables.
+   * Opens the database in a folder, or creates one. The contents of its logs become tables. While the database of the folder is being closed in
+   * this thread, opening waits for that.
    *
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens the database without the damaged

@@ -127,19 +127,20 @@ export class OpenDatabase implements TableFiles {
   }
 
   /** Waits for pending writes, stops the background work, and closes all files. */
-  async close(): Promise<void> {
-    await this.writes.settled();
-    this.state.isClosing = true;
-    await this.background.close();
-    const { versions, files, log, failure } = this.state;
-    // A repair would treat their entries as present, even those that were deleted since.
-    if (files.endViews()) await this.background.removeObsoleteFiles();
-    // Once writing has ended, its callers know the reason.
-    const checking = failure === undefined ? log.check() : Promise.resolve();
-    await checking.catch(() => undefined);
-    const closings = [checking, log.close(), versions.close(), files.close()];
-    const outcomes = await Promise.allSettled(closings);
-    outcomes.push(...(await Promise.allSettled([this.#hold.release()])));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  close(): Promise<void> {
+    return this.#hold.end(async () => {
+      await this.writes.settled();
+      this.state.isClosing = true;
+      await this.background.close();
+      const { versions, files, log, failure } = this.state;
+      // A repair would treat their entries as present, even those that were deleted since.
+      if (files.endViews()) await this.background.removeObsoleteFiles();
+      // Once writing has ended, its callers know the reason.
+      const checking = failure === undefined ? log.check() : Promise.resolve();
+      await checking.catch(() => undefined);
+      for (const outcome of await Promise.allSettled([checking, log.close(), versions.close(), files.close()])) {
+        if (outcome.status === 'rejected') throw outcome.reason;
+      }
+    });
   }
 }
