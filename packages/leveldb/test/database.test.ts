@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, encodeVersionEdit, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
 import { rejection } from '@bloom/fixtures/caught';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
 import { logOf } from './assemble-database.js';
 import { collect } from './collect.js';
@@ -393,6 +397,22 @@ describe('opening', () => {
     })();
     opened.push(await Database.open(folder));
     await (await Database.open(folder)).close();
+  });
+
+  test.each(['memory', 'Node'])('waits for a deletion of the database that was called before, in %s', async (place) => {
+    const path = place === 'Node' ? mkdtempSync(join(tmpdir(), 'bloom-destroyed-')) : undefined;
+    const folder = path === undefined ? new WritableMemoryFolder() : new WritableNodeFolder(path);
+    const first = await Database.open(folder);
+    await first.put('key', 'value');
+    await first.close();
+    const destroying = Database.destroy(folder);
+    const second = await Database.open(folder);
+    await destroying;
+    expect(await keysOf(second)).toEqual([]);
+    await second.put('key', 'value');
+    await second.close();
+    expect(await folder.list()).toContain('CURRENT');
+    if (path !== undefined) rmSync(path, { recursive: true });
   });
 
   test.each(['compression', 'damage', 'lock', 'reuseLogs'])('throws a RangeError for %s that is none of its values', async (option) => {

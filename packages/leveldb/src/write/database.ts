@@ -82,8 +82,8 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Opens the database in a folder, or creates one. The contents of its logs become tables. While the database of the folder is being closed in
-   * this thread, opening waits for that.
+   * Opens the database in a folder, or creates one. The contents of its logs become tables. While the database of the folder is being closed or
+   * deleted in this thread, opening waits for that.
    *
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens the database without the damaged
@@ -118,8 +118,8 @@ export class Database extends AsyncBaseReader {
     mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
     const settings = holdSettingsOf(options);
     try {
-      if (!isDatabase(await folder.list())) return;
-      await destroyDatabase(folder, settings);
+      const names = await folder.list();
+      if (isDatabase(names)) await destroyDatabase(folder, names, settings);
     } catch (error) {
       // The folder no longer exists.
       if (!isMissing(error)) throw error;

@@ -3,9 +3,9 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DestroyDB`.
  */
-import { runEnding } from '../folder/closing-files.js';
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
+import { isForeignName } from '../format/engine-evidence.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
 import { mustBeLevelDb } from './refuse-foreign-folder.js';
 
@@ -17,19 +17,22 @@ export function isDatabase(names: readonly string[]): boolean {
 /**
  * Deletes the files of a database, and the folder if nothing else is in it.
  *
+ * @param names those that the folder had just now.
  * @throws the first error of a file that could not be deleted. All other tables and logs are then deleted, and what makes the folder a database
  *   is still there, so that the call can be repeated.
  */
-export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
-  await mustBeLevelDb(folder);
+export async function destroyDatabase(folder: WritableFolder, names: readonly string[], settings: HoldSettings): Promise<void> {
+  // Locking would create LOCK. Otherwise the lock is taken as soon as by an opening, so that of two calls the first one gets it.
+  const looksFirst = !names.includes(LOCK) || names.some(isForeignName);
+  if (looksFirst) await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   // Where folders are not pinned, the lock is no file of the folder, and another program may create a database as soon as it is released.
   const isPinned = hold.folder !== folder;
-  const work = async (): Promise<void> => {
+  await hold.end(async () => {
+    if (!looksFirst) await mustBeLevelDb(hold.folder);
     await deleteFiles(hold.folder);
     if (!isPinned) await folder.removeFolder();
-  };
-  await runEnding(work, () => hold.release());
+  });
   if (isPinned) await folder.removeFolder();
 }
 
