@@ -161,18 +161,26 @@ describe('an error has a code of abstract-level', () => {
     await second.close();
   });
 
-  test('but none while the level of the same path is being closed, as in classic-level', async () => {
-    for (const [Level, hasIterator] of [[ClassicLevel, true], [ClassicLevel, false], [BloomLevel, true], [BloomLevel, false]] as const) {
-      const path = newPath();
-      const first = await withLetters(new Level(path) as BloomLevel);
-      if (hasIterator) await first.iterator().next();
-      const closing = first.close();
-      const second = new Level(path) as BloomLevel;
-      await second.open();
-      expect(await second.keys().all()).toEqual(LETTERS);
-      await closing;
-      await second.close();
-    }
+  test.each([false, true])('but none while the level of the same path is being closed, with an open iterator: %j', async (hasIterator) => {
+    const path = newPath();
+    const first = await withLetters(new BloomLevel(path));
+    if (hasIterator) await first.iterator().next();
+    const closing = first.close();
+    const second = new BloomLevel(path);
+    await second.open();
+    expect(await second.keys().all()).toEqual(LETTERS);
+    await closing;
+    await second.close();
+  });
+
+  test('but none for an opening after destroy, which deletes the entries first', async () => {
+    const path = newPath();
+    await (await withLetters(new BloomLevel(path))).close();
+    const destroying = BloomLevel.destroy(path);
+    const level = new BloomLevel(path);
+    expect(await level.keys().all()).toEqual([]);
+    await destroying;
+    await level.close();
   });
 
   test('when a table is damaged, and a repair keeps the rest', async () => {
