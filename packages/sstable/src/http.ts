@@ -5,7 +5,7 @@
  * at the end of the file, on opening.
  */
 export type { HttpResponse } from './http/answer.js';
+export type { Fetch } from './http/fetch.js';
 export { HttpError, type HttpErrorCode } from './http/http-error.js';
 export { HttpSource } from './http/http-source.js';
 export type { HttpSourceOptions } from './http/options.js';
-export type { Fetch } from './http/retrying-transport.js';

@@ -1,6 +1,7 @@
 // Which server gets which requests and headers when one redirects to another.
 import { Table } from '@bloom/sstable';
 import { type Fetch, HttpError, type HttpResponse, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { asHostFetch } from '@bloom/sstable/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
 import { rejection } from '@bloom/fixtures/caught';
@@ -187,6 +188,21 @@ describe('a fetch that the caller passes', () => {
     await readAll({ fetch: signing, headers: { 'x-api-key': 'secret' } });
     expect(new Set(addresses)).toEqual(new Set([first.url, new URL('/moved.ldb', first.url).href]));
     expect(leaked(first)).toHaveLength(2 * first.requests.length);
+  });
+});
+
+describe('a function that only passes requests on to the host’s fetch', () => {
+  test('is called with the target of a redirect to another origin, without the headers', async () => {
+    redirect(first, () => second.url);
+    const addresses: string[] = [];
+    const counting = asHostFetch((address, init) => {
+      addresses.push(address);
+      return fetch(address, init);
+    });
+    await readAll({ fetch: counting, headers: secrets });
+    expect(new Set(addresses)).toEqual(new Set([first.url, second.url]));
+    expect(first.requests).toHaveLength(1);
+    expect(leaked(second)).toEqual([]);
   });
 });
 

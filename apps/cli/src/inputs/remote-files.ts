@@ -30,8 +30,7 @@ export function transportOf(url: URL, given: readonly string[], trace: Trace | u
     const userinfo = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.Authorization = `Basic ${Buffer.from(userinfo, 'utf8').toString('base64')}`;
   }
-  const send = fetch as unknown as NonNullable<HttpSourceOptions['fetch']>;
-  return { headers, fetch: trace === undefined ? send : trace.fetch(send) };
+  return { headers, fetch: trace?.fetch(fetch) };
 }
 
 /** The address to request, without user and password, which are sent in a header. */

@@ -3,6 +3,7 @@ import type { Folder, FolderFile, ReaderStats, SyncFolder, SyncFolderFile } from
 import { count, counted } from '@bloom/report';
 import type { Source, SyncSource, TableStats } from '@bloom/sstable';
 import type { HttpSourceOptions } from '@bloom/sstable/http';
+import { asHostFetch } from '@bloom/sstable/internal';
 import type { BlobFolder } from '@bloom/web-storage';
 import { note } from '../outputs/output.js';
 
@@ -44,7 +45,7 @@ export class Trace {
 
   /** `fetch`, with a line for each request. Headers are not shown, and of the address only the last part. */
   fetch(send: Fetch): Fetch {
-    return async (url, init) => {
+    return asHostFetch(async (url, init) => {
       const started = performance.now();
       const [, range] = /^bytes=(.*)$/.exec(Object.entries(init.headers).find(([name]) => name.toLowerCase() === 'range')?.[1] ?? '') ?? [];
       const name = new URL(url).pathname.split('/').at(-1)!;
@@ -60,7 +61,7 @@ export class Trace {
         note(`request: ${what}: failed after ${Math.round(performance.now() - started)} ms`);
         throw error;
       }
-    };
+    });
   }
 
   /** Prints the sums. @param stats of a table or a database that keys or entries were read from. */

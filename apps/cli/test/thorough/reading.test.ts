@@ -371,6 +371,10 @@ describe('URLs', () => {
         response.writeHead(401).end();
         return;
       }
+      if (url.pathname.startsWith('/private/stored/')) {
+        response.writeHead(302, { location: `${base.replace('localhost', '127.0.0.1')}/${url.pathname.slice('/private/stored/'.length)}` }).end();
+        return;
+      }
       const name = normalize(decodeURIComponent(url.pathname)).replace(/^\/(?:private\/)?/, '');
       const [folder = '', ...rest] = name.split('/');
       const path = golden.some((row) => row.name === folder) ? join(pathOf(folder), ...rest) : scratch.at(name);
@@ -391,7 +395,7 @@ describe('URLs', () => {
       if (whole-- > 0) response.end(request.method === 'HEAD' ? undefined : part);
       else response.write(part.subarray(0, 1), () => response.destroy());
     });
-    server.listen(0, 'localhost');
+    server.listen(0);
     await once(server, 'listening');
     base = `http://localhost:${(server.address() as AddressInfo).port}`;
   });
@@ -454,6 +458,11 @@ describe('URLs', () => {
     }
     const fromVariable = await bloom(['get', url, 'a'], scratch.path, '', { BLOOM_HTTP_HEADERS: 'Authorization: Bearer secret' });
     expect(fromVariable.stdout.toString()).toBe('1\n');
+  });
+
+  test.each([[], ['--trace']])('that redirect to another origin are followed without the headers, with the options %j', async (...trace) => {
+    const { code, stdout, stderr } = await bloom(['get', `${base}/private/stored/letters.ldb`, 'a', '-H', 'Authorization: Bearer secret', ...trace], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '1\n', stderr: expect.stringMatching(trace.length > 0 ? /: 302, .*\n.*: 206, / : /^$/) as string });
   });
 
   test.each(['log-batches/000003.log', 'log-torn/000003.log'])('of the log %s under any name are read', async (name) => {

@@ -42,22 +42,22 @@ export class Redirects {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #hasHeaders: boolean;
   /** A fetch given by the caller may add secrets of its own, so it is never called with another origin. */
-  readonly #isOwnFetch: boolean;
+  readonly #isHostFetch: boolean;
   readonly #origin: string | undefined;
 
   /** @throws TypeError for an address or headers that the host's `fetch` rejects. */
-  constructor(url: string, headers: Readonly<Record<string, string>>, isOwnFetch: boolean) {
+  constructor(url: string, headers: Readonly<Record<string, string>>, isHostFetch: boolean) {
     let absolute = url;
     try {
       // fetch would reject them later, with the same TypeError as a network failure. In a page, `url` may be relative.
       absolute = new Request(url, { headers }).url;
     } catch (cause) {
-      if (isOwnFetch) throw new TypeError(`url or headers: ${(cause as Error).message}`, { cause });
+      if (isHostFetch) throw new TypeError(`url or headers: ${(cause as Error).message}`, { cause });
     }
-    this.start = { address: isOwnFetch ? absolute : url, isTrusted: true };
+    this.start = { address: isHostFetch ? absolute : url, isTrusted: true };
     this.#headers = headers;
     this.#hasHeaders = Object.keys(headers).length > 0;
-    this.#isOwnFetch = isOwnFetch;
+    this.#isHostFetch = isHostFetch;
     this.#origin = parsed(absolute)?.origin;
   }
 
@@ -94,12 +94,12 @@ export class Redirects {
     const target = parsed(location, url === undefined || url === '' ? address : url);
     if (target === undefined) return { address, isTrusted: false };
     const isTrusted = target.origin === this.#origin;
-    return { address: isTrusted || this.#isOwnFetch ? target.href : address, isTrusted };
+    return { address: isTrusted || this.#isHostFetch ? target.href : address, isTrusted };
   }
 
   /** Where an answer to a `follow` request came from. */
   #end(route: Route, { url }: HttpResponse): Route {
-    if (!this.#isOwnFetch || url === undefined || url === '') return route;
+    if (!this.#isHostFetch || url === undefined || url === '') return route;
     return url === route.address ? route : { address: url, isTrusted: parsed(url)?.origin === this.#origin };
   }
 }

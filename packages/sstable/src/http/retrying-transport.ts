@@ -4,24 +4,13 @@ import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { Answer, discard, type HttpResponse } from './answer.js';
+import { type Fetch, isHostFetch } from './fetch.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
 import { Redirects, type Route, type RoutedResponse } from './redirects.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
-
-/** The part of `fetch` that is needed. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly method: string;
-    readonly headers: Record<string, string>;
-    readonly signal: Signal;
-    /** `manual` when the caller's headers are sent: a redirect must not carry them to another origin. */
-    readonly redirect: 'follow' | 'manual';
-  },
-) => Promise<HttpResponse>;
 
 /** How requests are sent. Every option has a default. */
 export interface TransportOptions {
@@ -95,7 +84,7 @@ export class RetryingTransport {
     this.#stallMs = Math.min(mustBeWhole('stallMs', options.stallMs ?? DEFAULT_STALL_MS, 1), MAX_TIMEOUT_MS);
     this.#retries = mustBeWhole('retries', options.retries ?? DEFAULT_RETRIES, 0);
     this.#retryDelayMs = mustBeWhole('retryDelayMs', options.retryDelayMs ?? DEFAULT_RETRY_DELAY_MS, 0);
-    this.#redirects = new Redirects(url, options.headers ?? {}, options.fetch === undefined);
+    this.#redirects = new Redirects(url, options.headers ?? {}, isHostFetch(options.fetch));
     this.#route = this.#redirects.start;
   }
 
