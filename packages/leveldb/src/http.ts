@@ -75,15 +75,19 @@ export class HttpFolder implements Folder {
   /** The end of the last one. Never rejected. */
   #look: Promise<void> = Promise.resolve();
 
-  /** @param url the URL of the folder, or a function that returns the URL of a file in it. */
+  /** @param url the URL of the folder, whose query is sent with each file, or a function that returns the URL of a file in it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
     if (typeof url === 'function') {
       this.#urlOf = url;
       this.name = nameFrom(url);
     } else {
-      this.name = typeof url === 'string' ? url : url.href;
-      const base = this.name.endsWith('/') ? this.name : `${this.name}/`;
-      this.#urlOf = (name) => base + encodeURIComponent(name);
+      const address: unknown = typeof url === 'string' ? url : (url as typeof url | null | undefined)?.href;
+      if (typeof address !== 'string') throw new TypeError('url must be a string, a URL or a function');
+      this.name = address;
+      // May be relative, in a page.
+      const [, path, query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(address)!;
+      const base = path!.endsWith('/') ? path! : `${path!}/`;
+      this.#urlOf = (name) => base + encodeURIComponent(name) + query;
     }
     const { files, isPublished = false, ...rest } = copiedOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
     mustBeBoolean('isPublished', isPublished);

@@ -67,6 +67,30 @@ beforeEach(() => {
 
 const listed = (options: HttpFolderOptions = {}): HttpFolder => new HttpFolder(origin, { files: [...files.keys()], retryDelayMs: 1, ...options });
 
+test.each([
+  ['with a query', (url: string) => `${url}?token=1`, '?token=1'],
+  ['without a slash at the end, with a query', (url: string) => `${url.slice(0, -1)}?token=/1`, '?token=/1'],
+  ['as a URL with a query and a fragment', (url: string) => new URL(`${url}?token=1#top`), '?token=1'],
+  ['with a fragment', (url: string) => `${url}#top/`, ''],
+])('the URL of a folder %s leads to its files, each with the query', async (_, urlOf, query) => {
+  misbehave = (name, range, response) => {
+    const [file = '', given] = name.split('?');
+    const bytes = files.get(file.slice('folder/'.length));
+    const isGood = file.startsWith('folder/') && (given === undefined ? '' : `?${given}`) === query && bytes !== undefined;
+    response.writeHead(isGood ? 200 : 404).end(isGood ? bytes : undefined);
+    return true;
+  };
+  const reader = await DatabaseReader.open(new HttpFolder(urlOf(`${origin}folder/`)));
+  expect(await reader.has(keyAt(2))).toBe(true);
+  await reader.close();
+  const paths = requests.filter((request) => request.includes('CURRENT'));
+  expect(new Set(paths)).toEqual(new Set([`GET folder/CURRENT${query}`]));
+});
+
+test.each([[null], [undefined], [5], [{}]])('%j as the URL of a folder is refused', (url) => {
+  expect(() => new HttpFolder(url as never)).toThrow(new TypeError('url must be a string, a URL or a function'));
+});
+
 /** A key in the middle of each table. */
 async function oneInEach(): Promise<Uint8Array[]> {
   const local = await DatabaseReader.open(new MemoryFolder(files));

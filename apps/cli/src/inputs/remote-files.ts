@@ -56,10 +56,10 @@ export async function downloaded(url: URL, transport: Transport): Promise<Memory
 
 /** The folder behind a URL. */
 export function remoteFolder(url: URL, transport: Transport): Folder {
-  const folder = addressOf(new URL('./', url));
+  const folder = new URL('./', url);
   // A token in the address applies to each file.
-  const { search } = url;
-  return search === '' ? new HttpFolder(folder, transport) : new HttpFolder((name) => folder + encodeURIComponent(name) + search, transport);
+  folder.search = url.search;
+  return new HttpFolder(addressOf(folder), transport);
 }
 
 /**
