@@ -116,6 +116,20 @@ describe('a table on a static server', () => {
     expect(server.ranges.filter(([offset, length]) => offset + length > file.length)).toEqual([]);
   });
 
+  test.each([
+    ['a Headers', new Headers({ 'x-api-key': 'secret' }), 'an object of names and values, got a Headers'],
+    ['a Map', new Map([['x-api-key', 'secret']]), 'an object of names and values, got a Map'],
+    ['an array', [['x-api-key', 'secret']], 'an object of names and values, got an Array'],
+    ['text', 'x-api-key: secret', 'an object of names and values, got string'],
+    ['a value that is undefined', { 'x-api-key': undefined }, 'strings as values, got undefined for x-api-key'],
+  ])('%s as headers is refused, because none of them would be sent', async (_, headers, problem) => {
+    for (const fetch of [undefined, () => Promise.reject(new Error('not sent'))]) {
+      const error = await rejection(HttpSource.open(server.url, { headers: headers as never, fetch }));
+      expect(error).toEqual(new TypeError(`headers must ${problem.startsWith('strings') ? 'have' : 'be'} ${problem}`));
+    }
+    expect(server.requests).toEqual([]);
+  });
+
   test('gets the caller’s headers with each request', async () => {
     const table = await openTable({ headers: { authorization: 'Bearer token' } });
     await table.get(entries[0]![0]);

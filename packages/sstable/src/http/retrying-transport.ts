@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeWhole } from '@bloom/bytes/internal';
+import { kindOf, mustBeFunction, mustBeWhole } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -75,7 +75,7 @@ export class RetryingTransport {
   readonly #ends = new Set<(reason: unknown) => void>();
   #isClosed = false;
 
-  /** @throws TypeError for an address or headers that `fetch` rejects, and for a `fetch` that is no function; RangeError for an invalid option. */
+  /** @throws TypeError for an address or headers that `fetch` rejects, and for headers or a `fetch` of another type; RangeError for an invalid option. */
   constructor(url: string, options: TransportOptions) {
     this.url = url;
     if (options.fetch !== undefined) mustBeFunction('fetch', options.fetch);
@@ -84,7 +84,9 @@ export class RetryingTransport {
     this.#stallMs = Math.min(mustBeWhole('stallMs', options.stallMs ?? DEFAULT_STALL_MS, 1), MAX_TIMEOUT_MS);
     this.#retries = mustBeWhole('retries', options.retries ?? DEFAULT_RETRIES, 0);
     this.#retryDelayMs = mustBeWhole('retryDelayMs', options.retryDelayMs ?? DEFAULT_RETRY_DELAY_MS, 0);
-    this.#redirects = new Redirects(url, options.headers ?? {}, isHostFetch(options.fetch));
+    const { headers = {} } = options;
+    mustBeHeaders(headers);
+    this.#redirects = new Redirects(url, headers, isHostFetch(options.fetch));
     this.#route = this.#redirects.start;
   }
 
@@ -246,6 +248,14 @@ export class RetryingTransport {
 
   #stalled(problem: string): Retriable {
     return new Retriable(this.error('BLOOM_HTTP_STALLED', `the server stalls: ${problem}`));
+  }
+}
+
+/** The entries of a Headers or a Map are no properties, so none of them would be sent. */
+function mustBeHeaders(headers: unknown): void {
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) throw new TypeError(`headers must be an object of names and values, got ${kindOf(headers)}`);
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') throw new TypeError(`headers must have strings as values, got ${kindOf(value)} for ${name}`);
   }
 }
 
