@@ -33,6 +33,13 @@ function fetchAnswered(answer: Answering): S3Fetch {
   };
 }
 
+/** A response whose body ends with the signal, as that of the host's fetch. */
+function abortable(response: Response, signal: { addEventListener(type: 'abort', listener: () => void): void; readonly reason: unknown }): Response {
+  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const read = response.arrayBuffer.bind(response);
+  return Object.assign(response, { arrayBuffer: () => Promise.race([read(), aborted]) });
+}
+
 const page = (contents: string, more = '<IsTruncated>false</IsTruncated>'): Response => new Response(`<ListBucketResult>${more}${contents}</ListBucketResult>`);
 const listed = (key: string, rest = '<Size>1</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified>'): string => `<Contents><Key>${key}</Key>${rest}</Contents>`;
 const failed = { name: 'BulkError', code: 'BLOOM_STORE_FAILED' };
@@ -152,6 +159,60 @@ describe('an answer', () => {
   });
 });
 
+describe('a slow server', () => {
+  /** Answers after a time, or ends with the signal. */
+  const answerAfter = (ms: number, answer: () => Response): S3Fetch => (_, { signal }) => {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(answer()), ms);
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      });
+    });
+  };
+  const storeOf = (fetch: S3Fetch, options: Partial<S3StoreOptions>) => new S3Store('http://127.0.0.1:1/bucket/words/', { credentials, retries: 0, fetch, ...options });
+  const large = object('123456.ldb', 'x'.repeat(2 ** 18));
+
+  test('gets time for the bytes of a large object that is written', async () => {
+    const store = storeOf(answerAfter(300, () => new Response('')), { timeoutMs: 50 });
+    await store.put(large);
+    await expect(store.put(object('123456.ldb', 'x'))).rejects.toThrow('no response within 50 ms');
+  });
+
+  test('gets time for the bytes of a large object that is read', async () => {
+    const answer = (headers: Record<string, string>) => (): Response => {
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          controller.enqueue(large.bytes);
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: { etag: '"1"', ...headers } });
+    };
+    const reading = (headers: Record<string, string>) => {
+      const store = storeOf(async (_, { signal }) => abortable(answer(headers)(), signal), { timeoutMs: 50 });
+      return store.get('123456.ldb');
+    };
+    expect((await reading({ 'content-length': String(large.bytes.length) }))!.bytes).toEqual(large.bytes);
+    await expect(reading({})).rejects.toThrow('no response within 50 ms');
+  });
+
+  test.each([2 ** 31, Number.MAX_SAFE_INTEGER])('gets %d ms, longer than a timer can run', async (timeoutMs) => {
+    await storeOf(answerAfter(20, () => new Response('')), { timeoutMs }).put(large);
+  });
+
+  test('is not asked again at once after a delay that is longer than a timer can run', async () => {
+    const stop = new AbortController();
+    const sent: number[] = [];
+    const store = storeOf(async () => (sent.push(1), new Response('', { status: 503 })), { retries: 5, retryDelayMs: 2 ** 32 });
+    const reading = store.get('CURRENT', stop.signal);
+    setTimeout(() => stop.abort(new Error('enough')), 60);
+    await expect(reading).rejects.toThrow('enough');
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('credentials', () => {
   test('with line breaks or spaces are refused, and never shown', () => {
     for (const name of ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const) {
@@ -217,6 +278,12 @@ describe('an address', () => {
 
   test('of s3: has a bucket with dots in its path, as the certificate of a host with it would not fit', async () => {
     expect(await addressed('s3://my.bucket/words')).toEqual(['https://s3.us-east-1.amazonaws.com/my.bucket/words/CURRENT', 'https://s3.us-east-1.amazonaws.com/my.bucket/ words/']);
+  });
+
+  test('of s3: leads to the servers in China for the regions there', async () => {
+    const of = (region: string, address: string) => addressed(address, { AWS_REGION: region });
+    expect(await of('cn-north-1', 's3://bucket/words')).toEqual(['https://bucket.s3.cn-north-1.amazonaws.com.cn/words/CURRENT', 'https://bucket.s3.cn-north-1.amazonaws.com.cn/ words/']);
+    expect((await of('cn-northwest-1', 's3://my.bucket'))[0]).toBe('https://s3.cn-northwest-1.amazonaws.com.cn/my.bucket/CURRENT');
   });
 
   test('of s3: takes empty variables as if they were not set', async () => {

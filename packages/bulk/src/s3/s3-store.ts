@@ -36,9 +36,9 @@ export interface S3StoreOptions {
   readonly fetch?: S3Fetch | undefined;
   /** The number of retries after a temporary failure. Default: 5. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first retry; the delay doubles with each retry, and up to half of it is random. Default: 200. */
+  /** Milliseconds before the first retry; the delay doubles with each retry, up to a minute, and up to half of it is random. Default: 200. */
   readonly retryDelayMs?: number | undefined;
-  /** Milliseconds after which a request is aborted and retried. Default: 60,000. */
+  /** Milliseconds after which a request is aborted and retried, and one second more for each 64 KiB that are sent or received. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
   /** The size of the pieces in which larger objects are uploaded, in bytes; at least 5 MiB. Default: 64 MiB. */
   readonly multipartBytes?: number | undefined;
@@ -90,6 +90,12 @@ const DEFAULT_REGION = 'us-east-1';
 const DEFAULT_RETRIES = 5;
 const DEFAULT_RETRY_DELAY_MS = 200;
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** With a longer timeout, setTimeout fires at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** The longest delay before a retry. */
+const MAX_RETRY_DELAY_MS = 60_000;
+/** The least speed for which a request gets time. Several parts are sent at the same time, and share an upstream of a few Mbit/s. */
+const MIN_BYTES_PER_SECOND = 64 * 2 ** 10;
 /** The smallest piece that S3 accepts; only the last one may be smaller. */
 const LEAST_MULTIPART_BYTES = 5 * 2 ** 20;
 const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
@@ -338,7 +344,7 @@ export class S3Store implements Store {
       if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
       // 409 and 429 mean that nothing was done. After any other failure, this is unknown.
       if (answer === undefined || answer.status >= 500) isAmbiguous = true;
-      await pause(Math.max(this.#retryDelayMs * 2 ** tries * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
+      await pause(Math.max(Math.min(this.#retryDelayMs * 2 ** tries, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
       const status = await beforeRetry?.();
       if (status !== undefined) return { status, header: () => null, bytes: new Uint8Array(0), isAmbiguous };
     }
@@ -353,12 +359,18 @@ export class S3Store implements Store {
     // It may already have been aborted, and the signal reports that only once.
     signal?.throwIfAborted();
     signal?.addEventListener('abort', end, { once: true });
-    const timer = startTimer(() => controller.abort(new Error(`no response within ${this.#timeoutMs} ms`)), this.#timeoutMs);
+    const startTimeout = (bytes: number) => {
+      const ms = Math.min(this.#timeoutMs + Math.floor((bytes / MIN_BYTES_PER_SECOND) * 1000), MAX_TIMEOUT_MS);
+      return startTimer(() => controller.abort(new Error(`no response within ${ms} ms`)), ms);
+    };
+    let timer = startTimeout(body?.bytes.length ?? 0);
     try {
       const init = { method, headers: request.headers, signal: controller.signal, redirect: 'manual', ...(body !== undefined && { body: body.bytes }) } as const;
       const response = await this.#fetch(request.url, init);
-      const bytes = new Uint8Array(await response.arrayBuffer());
       const length = response.headers.get('content-length');
+      stopTimer(timer);
+      timer = startTimeout(Number(length) || 0);
+      const bytes = new Uint8Array(await response.arrayBuffer());
       if (method !== 'HEAD' && length !== null && response.headers.get('content-encoding') === null && Number(length) !== bytes.length) {
         throw new Error(`the response has ${bytes.length} bytes, expected ${length}`);
       }
@@ -438,7 +450,7 @@ export function s3StoreOf(address: string, environment: S3Environment, options: 
   const credentials = { accessKeyId: secret('AWS_ACCESS_KEY_ID'), secretAccessKey: secret('AWS_SECRET_ACCESS_KEY'), sessionToken: variable('AWS_SESSION_TOKEN') };
   const region = variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
   const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL');
-  const amazon = `s3.${region}.amazonaws.com/`;
+  const amazon = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}/`;
   // The certificate of Amazon's hosts covers only one label in front of the domain.
   const server = bucket.includes('.') ? `https://${amazon}${bucket}/` : `https://${bucket}.${amazon}`;
   const url = endpoint === undefined ? server : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
@@ -538,7 +550,7 @@ function isNotImplemented(answer: Answer): boolean {
 /** The delay that a response asks for, up to a minute. */
 function retryAfterMs(answer: Answer | undefined): number {
   const seconds = Number(answer?.header('retry-after') ?? 0);
-  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), 60) * 1000 : 0;
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds * 1000), MAX_RETRY_DELAY_MS) : 0;
 }
 
 async function pause(milliseconds: number, signal: Signal | undefined): Promise<void> {
