@@ -2,7 +2,8 @@
 import type { Signal } from '@bloom/bytes';
 import { copiedOptions, isMarkup, mustBeArray, mustBeBoolean } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
-import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { type Fetch, HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { asHostFetch } from '@bloom/sstable/internal';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
 import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
@@ -119,8 +120,11 @@ export class HttpFolder implements Folder {
   }
 
   #request(name: string, signal: Signal | undefined): Promise<HttpSource> {
-    const startBytes = parseFileName(name)?.type === 'table' ? 0 : START_BYTES;
-    return HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal });
+    const isTable = parseFileName(name)?.type === 'table';
+    const startBytes = isTable ? 0 : START_BYTES;
+    const mayChange = this.isPublished ? name === CURRENT : !isTable;
+    const fetch = mayChange ? withoutStaleAnswers(this.#options.fetch) : this.#options.fetch;
+    return HttpSource.open(this.#urlOf(name), { ...this.#options, fetch, startBytes, signal });
   }
 
   /** Whether an error means that the file does not exist. */
@@ -164,6 +168,23 @@ export class HttpFolder implements Folder {
       if (!(error instanceof HttpError && (error.status === 404 || error.status === 410))) throw error;
     }
   }
+}
+
+declare const location: unknown;
+declare const fetch: (url: string, init: CachedInit) => ReturnType<Fetch>;
+type CachedInit = Parameters<Fetch>[1] & { readonly cache: 'no-cache' };
+
+/**
+ * A `fetch` that asks the server whether a file in the cache of a page is still the same. If the server does not say how long the file may
+ * be cached, as by default, browsers take it from the cache for a tenth of its age. Other hosts have no such cache, and some refuse the mode.
+ */
+function withoutStaleAnswers(own: Fetch | undefined): Fetch | undefined {
+  if (typeof location === 'undefined') return own;
+  const asking: Fetch = (url, init) => {
+    const asked: CachedInit = { ...init, cache: 'no-cache' };
+    return own === undefined ? fetch(url, asked) : own(url, asked);
+  };
+  return own === undefined ? asHostFetch(asking) : asking;
 }
 
 /** The URL of the folder, or of CURRENT where the function makes only those of files. */

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { seeded } from '@bloom/fixtures';
 import { Database, DatabaseReader, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { HttpFolder, type HttpFolderOptions } from '@bloom/leveldb/http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Fetch } from '@bloom/sstable/http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
 import { Gate } from './gated-folder.js';
 
@@ -89,6 +90,40 @@ test.each([
 
 test.each([[null], [undefined], [5], [{}]])('%j as the URL of a folder is refused', (url) => {
   expect(() => new HttpFolder(url as never)).toThrow(new TypeError('url must be a string, a URL or a function'));
+});
+
+describe('the cache of a page', () => {
+  /** The cache modes with which the files are requested, by their types. */
+  async function modesOf(options: HttpFolderOptions): Promise<Record<string, unknown>> {
+    const modes: Record<string, unknown> = {};
+    const host = globalThis.fetch;
+    const watching = (url: string, init: Parameters<Fetch>[1]) => {
+      modes[/CURRENT|MANIFEST|log|ldb/.exec(url)![0]] = (init as RequestInit).cache;
+      return host(url, init);
+    };
+    if ('fetch' in options) options = { ...options, fetch: watching };
+    else vi.stubGlobal('fetch', watching);
+    const reader = await DatabaseReader.open(listed(options));
+    await reader.get(keyAt(2));
+    await reader.close();
+    return modes;
+  }
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  test.each([
+    ['the host’s fetch', {}],
+    ['a fetch of the caller', { fetch: undefined }],
+  ])('is not believed by %s about files that may change', async (_, options) => {
+    vi.stubGlobal('location', { origin: new URL(origin).origin });
+    expect(await modesOf(options)).toEqual({ CURRENT: 'no-cache', MANIFEST: 'no-cache', log: 'no-cache', ldb: undefined });
+    expect(await modesOf({ ...options, isPublished: true })).toEqual({ CURRENT: 'no-cache', MANIFEST: undefined, ldb: undefined });
+  });
+
+  test('is not mentioned on hosts without one, some of which refuse the mode', async () => {
+    expect(await modesOf({})).toEqual({ CURRENT: undefined, MANIFEST: undefined, log: undefined, ldb: undefined });
+  });
 });
 
 /** A key in the middle of each table. */
