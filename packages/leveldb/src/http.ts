@@ -3,7 +3,7 @@ import type { Signal } from '@bloom/bytes';
 import { copiedOptions, isMarkup, mustBeArray, mustBeBoolean } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { type Fetch, HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
-import { asHostFetch } from '@bloom/sstable/internal';
+import { asHostFetch, isRequestBound, ReadGate, untilAborted } from '@bloom/sstable/internal';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
 import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
@@ -67,6 +67,8 @@ export class HttpFolder implements Folder {
   readonly list?: () => readonly string[];
   readonly #urlOf: (name: string) => string;
   readonly #options: Omit<HttpFolderOptions, 'files' | 'isPublished'>;
+  /** Lookups in many tables would otherwise open a connection for each table, more than servers or the system allow. */
+  readonly #openings = new ReadGate();
   readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
   /** Whether the server has sent a file of the folder, so that it can be reached. */
   #hasServed = false;
@@ -124,7 +126,20 @@ export class HttpFolder implements Folder {
     const startBytes = isTable ? 0 : START_BYTES;
     const mayChange = this.isPublished ? name === CURRENT : !isTable;
     const fetch = mayChange ? withoutStaleAnswers(this.#options.fetch) : this.#options.fetch;
-    return HttpSource.open(this.#urlOf(name), { ...this.#options, fetch, startBytes, signal });
+    const open = (): Promise<HttpSource> => HttpSource.open(this.#urlOf(name), { ...this.#options, fetch, startBytes, signal });
+    // On a host that binds requests, one that has ended would never make room. That host limits the connections itself.
+    if (!isTable || isRequestBound()) return open();
+    const opened = this.#inTurn(open, signal);
+    return signal === undefined ? opened : untilAborted(opened, signal);
+  }
+
+  async #inTurn(open: () => Promise<HttpSource>, signal: Signal | undefined): Promise<HttpSource> {
+    await this.#openings.entered(signal);
+    try {
+      return await open();
+    } finally {
+      this.#openings.leave();
+    }
   }
 
   /** Whether an error means that the file does not exist. */

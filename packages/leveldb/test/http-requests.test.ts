@@ -126,6 +126,59 @@ describe('the cache of a page', () => {
   });
 });
 
+describe('many tables that are opened at the same time', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `${String(i).padStart(6, '0')}.ldb`);
+  let running = 0;
+  let most = 0;
+  const hold: (() => void)[] = [];
+  /** Answers once it is let go, so that all requests which may run at the same time do. */
+  const held: Fetch = async (url) => {
+    most = Math.max(most, ++running);
+    await new Promise<void>((resolve) => hold.push(resolve));
+    running--;
+    if (url.endsWith('1.ldb')) throw new TypeError('fetch failed');
+    return new Response(Uint8Array.of(1), { status: 206, headers: { 'content-range': 'bytes 0-0/1', 'content-length': '1' } });
+  };
+  beforeEach(() => {
+    running = 0;
+    most = 0;
+    hold.length = 0;
+  });
+  async function letGo(): Promise<void> {
+    for (let idle = 0; idle < 20; idle++) {
+      await new Promise(setImmediate);
+      for (const go of hold.splice(0)) {
+        go();
+        idle = 0;
+      }
+    }
+  }
+
+  test('take at most 16 requests at a time, also after some have failed', async () => {
+    const folder = new HttpFolder('http://bloom.test/', { fetch: held, retries: 0 });
+    const opened = Promise.allSettled(names.map((name) => folder.open(name)));
+    await letGo();
+    const results = await opened;
+    expect(most).toBe(16);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(90);
+  });
+
+  test('can be aborted while they wait, and leave the others room', async () => {
+    const folder = new HttpFolder('http://bloom.test/', { fetch: held, retries: 0 });
+    const stop = new AbortController();
+    const kept = Promise.allSettled(names.slice(0, 20).map((name) => folder.open(name)));
+    const aborted = names.slice(20, 60).map((name) => rejection(folder.open(name, stop.signal)));
+    await new Promise(setImmediate);
+    stop.abort(new Error('enough'));
+    for (const error of await Promise.all(aborted)) expect(error).toEqual(new Error('enough'));
+    const later = Promise.allSettled(names.slice(60).map((name) => folder.open(name)));
+    await letGo();
+    expect((await kept).filter(({ status }) => status === 'fulfilled')).toHaveLength(18);
+    expect((await later).filter(({ status }) => status === 'fulfilled')).toHaveLength(36);
+    expect(most).toBe(16);
+  });
+});
+
 /** A key in the middle of each table. */
 async function oneInEach(): Promise<Uint8Array[]> {
   const local = await DatabaseReader.open(new MemoryFolder(files));

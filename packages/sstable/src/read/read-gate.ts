@@ -23,10 +23,10 @@ export class ReadGate {
   }
 
   /** Resolves once there is room, which the caller then has; never after `signal` has been aborted. */
-  entered(signal: Signal): Promise<void> {
+  entered(signal: Signal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const retry = (): void => {
-        if (!signal.aborted && this.enter(retry)) resolve();
+        if (signal?.aborted !== true && this.enter(retry)) resolve();
       };
       retry();
     });
