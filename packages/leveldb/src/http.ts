@@ -3,7 +3,7 @@ import type { Signal } from '@bloom/bytes';
 import { copiedOptions, isMarkup, mustBeArray, mustBeBoolean } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { type Fetch, HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
-import { asHostFetch, isRequestBound, ReadGate, untilAborted } from '@bloom/sstable/internal';
+import { asHostFetch, isRequestBound, needsPreflight, ReadGate, untilAborted } from '@bloom/sstable/internal';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
 import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
@@ -95,7 +95,7 @@ export class HttpFolder implements Folder {
     const { files, isPublished = false, ...rest } = copiedOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
     mustBeBoolean('isPublished', isPublished);
     this.isPublished = isPublished;
-    this.#options = isPublished ? { tailBytes: PUBLISHED_TAIL_BYTES, ...rest } : rest;
+    this.#options = rest;
     if (files !== undefined) {
       mustBeArray('files', files, 'names');
       this.list = () => files;
@@ -126,7 +126,9 @@ export class HttpFolder implements Folder {
     const startBytes = isTable ? 0 : START_BYTES;
     const mayChange = this.isPublished ? name === CURRENT : !isTable;
     const fetch = mayChange ? withoutStaleAnswers(this.#options.fetch) : this.#options.fetch;
-    const open = (): Promise<HttpSource> => HttpSource.open(this.#urlOf(name), { ...this.#options, fetch, startBytes, signal });
+    const url = this.#urlOf(name);
+    const tailBytes = this.#options.tailBytes ?? (this.isPublished && isTable && !needsPreflight(url) ? PUBLISHED_TAIL_BYTES : undefined);
+    const open = (): Promise<HttpSource> => HttpSource.open(url, { ...this.#options, tailBytes, fetch, startBytes, signal });
     // On a host that binds requests, one that has ended would never make room. That host limits the connections itself.
     if (!isTable || isRequestBound()) return open();
     const opened = this.#inTurn(open, signal);

@@ -47,6 +47,7 @@ beforeAll(async () => {
     if (misbehave(name, range, response)) return;
     const bytes = files.get(name);
     if (bytes === undefined) return response.writeHead(404).end();
+    if (request.method === 'HEAD') return response.writeHead(200, { etag: '"one"', 'content-length': bytes.length }).end();
     const [, start, end] = /^bytes=(\d*)-(\d+)$/.exec(range ?? '')!;
     const first = start === '' ? Math.max(0, bytes.length - Number(end)) : Number(start);
     const part = bytes.subarray(first, start === '' ? bytes.length : Number(end) + 1);
@@ -123,6 +124,24 @@ describe('the cache of a page', () => {
 
   test('is not mentioned on hosts without one, some of which refuse the mode', async () => {
     expect(await modesOf({})).toEqual({ CURRENT: undefined, MANIFEST: undefined, log: undefined, ldb: undefined });
+  });
+});
+
+describe('a published table', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  test.each([
+    ['in a page of another origin, with HEAD: the browser would ask the server for permission before a range at the end', 'https://other.example', {}, ['HEAD', 'GET']],
+    ['in a page of its own origin, with a range at the end', undefined, {}, ['GET']],
+    ['in a page of another origin, with a range at the end if the caller says how long it is', 'https://other.example', { tailBytes: 2 ** 16 }, ['GET']],
+  ])('is opened %s', async (_, pageOrigin, options, methods) => {
+    vi.stubGlobal('location', { origin: pageOrigin ?? new URL(origin).origin });
+    const file = await new HttpFolder(origin, { isPublished: true, ...options }).open(tables[0]!);
+    const tail = 2 ** 16;
+    await file!.read(file!.byteLength - tail, tail);
+    expect(requests).toEqual(methods.map((method) => `${method} ${tables[0]}`));
   });
 });
 

@@ -6,6 +6,7 @@ export { SAME, UNKNOWN } from './format/bytewise-search.js';
 export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
 export { checkedComparator, comparatorOf, compareRangeOf, mustBeComparator } from './format/checked-comparator.js';
 export { asHostFetch } from './http/fetch.js';
+export { needsPreflight } from './http/remote-file.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';

@@ -421,7 +421,7 @@ declare const URL: new (url: string) => { readonly origin: string };
  * Whether a browser asks the server before it sends a range at the end of the file: those that name the first byte are sent at
  * once (Fetch, "CORS-safelisted request-header"), those at the end are not when the file has another origin than the page.
  */
-function needsPreflight(url: string): boolean {
+export function needsPreflight(url: string): boolean {
   if (typeof location === 'undefined') return false;
   try {
     return new URL(url).origin !== location.origin;
