@@ -20,11 +20,12 @@ export function readWholeFile(path: string): Buffer {
   }
 }
 
-/** {@link readWholeFile} as text. */
+/** {@link readWholeFile} as text: UTF-8, or UTF-16 after its byte order mark, as Windows PowerShell redirects output. */
 export function readWholeText(path: string): string {
   const bytes = readWholeFile(path);
   try {
-    return bytes.toString();
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return bytes.toString(isUtf16 ? 'utf16le' : 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     throw failureOf(nameOfFile(path), error);
   }

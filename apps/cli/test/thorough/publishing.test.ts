@@ -365,6 +365,17 @@ describe('what is wrong', () => {
     expect(existsSync(scratch.at('w'))).toBe(false);
   });
 
+  test.each([
+    ['UTF-16, as Windows PowerShell redirects output', 'utf-16', (text: string) => Buffer.from(`\ufeff${text.replaceAll('\n', '\r\n')}`, 'utf16le')],
+    ['UTF-8 with a byte order mark', 'utf-8', (text: string) => Buffer.from(`\ufeff${text}`)],
+  ])('reads descriptions and assemblies in %s', async (_, folder, encoded) => {
+    const description = readFileSync(scratch.at(await parts(folder, ['--sequence', '1'], tsv(0, 20))), 'utf8');
+    scratch.write('windows.jsonl', encoded(description));
+    const assembly = await bloomPrints(['assemble', folder, 'windows.jsonl'], scratch.path);
+    scratch.write('assembly.json', encoded(assembly));
+    expect(await bloomPrints(['publish', 'assembly.json', folder, `${folder}-published`], scratch.path)).toContain('"isPublished":true');
+  });
+
   test('with parts is refused by assemble, which writes no MANIFEST', async () => {
     const a = await parts('x', ['--sequence', '1'], tsv(0, 20));
     const b = await parts('x', ['--sequence', '1', '--no-filter'], tsv(10, 30));
