@@ -64,6 +64,12 @@ export class ManifestBuilder {
    */
   add(record: Uint8Array, place: Place): VersionEdit {
     const edit = decodeVersionEdit(record, place);
+    this.addEdit(edit, place);
+    return edit;
+  }
+
+  /** @throws CorruptionError when the edit names another comparator. */
+  addEdit(edit: VersionEdit, place: Place): void {
     const { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence } = edit;
     const fields = this.#fields;
     if (comparator !== undefined && fields.comparator !== undefined && comparator !== fields.comparator) {
@@ -77,7 +83,6 @@ export class ManifestBuilder {
     if (lastSequence !== undefined) fields.lastSequence = lastSequence;
     for (const { level, key } of edit.compactPointers ?? []) this.compactPointers.set(level, key);
     this.files.apply(edit);
-    return edit;
   }
 
   /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field that every MANIFEST has is missing. */

@@ -172,8 +172,8 @@ function sorted(files: readonly FileMetadata[], order: KeyOrder): readonly FileM
 export class VersionBuilder {
   readonly #levels: Map<bigint, FileMetadata>[];
 
-  constructor(levels: readonly ReadonlyMap<bigint, FileMetadata>[] = Array.from({ length: LEVEL_COUNT }, () => new Map())) {
-    this.#levels = levels.map((files) => new Map(files));
+  constructor(levels?: readonly ReadonlyMap<bigint, FileMetadata>[]) {
+    this.#levels = Array.from({ length: LEVEL_COUNT }, (_, level) => new Map(levels?.[level]));
   }
 
   copy(): VersionBuilder {

@@ -35,6 +35,7 @@ const SAMPLE = new Uint8Array(64);
  *   decompress. This check ignores damaged and missing tables.
  */
 export async function settingsForTables({ levels }: Version, folder: WritableFolder, settings: Settings): Promise<Settings> {
+  if (levels.every((tables) => tables.length === 0)) return { ...settings, thread: withoutCodecs(settings.thread) };
   const closing = new ClosingFiles();
   const looks = lookAtTables(levels, settings, closing);
   try {

@@ -49,6 +49,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   let isChanged = false;
   let log: LiveLog | undefined;
   const numbers = neededLogs(names, versions);
+  if (numbers.length === 0) return { files, isChanged, log, dropped };
   mustLeaveNumbers(numbers);
   let lastSequence = 0n;
   const begun: bigint[] = [];

@@ -116,11 +116,11 @@ export class VersionSet implements ManifestFields {
     const manifest = new RecordFile(FIRST_NUMBER, FIRST_MANIFEST, await folder.create(FIRST_MANIFEST));
     let versions: VersionSet;
     try {
-      const record = encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n });
-      await manifest.addRecord(record);
+      const edit: VersionEdit = { comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n };
+      await manifest.addRecord(encodeVersionEdit(edit));
       await setCurrent(folder, FIRST_NUMBER, manifest);
       const builder = new ManifestBuilder();
-      builder.add(record, place);
+      builder.addEdit(edit, place);
       versions = new VersionSet(folder, comparator, order, builder, FIRST_MANIFEST, place);
     } catch (error) {
       await attempt(() => manifest.close());
