@@ -1,6 +1,6 @@
 // Folders of RocksDB, Pebble, Badger and Minecraft's Marketplace are named and left alone. `tooling/fixtures/foreign-folders` made them.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
@@ -160,6 +160,14 @@ test('damage in a log of LevelDB is skipped, and reported as damage, next to fil
   expect(reader.describe().dropped.map(({ file }) => file)).toContain('000003.log');
   const { findings } = await verifyDatabase(new MemoryFolder(files));
   expect(findings.map(({ code }) => code)).toContain('BLOOM_BAD_LOG');
+});
+
+test.each(calls)('%s is refused with few and with many files next to the database', async (_, run) => {
+  for (const others of [1, 100]) {
+    const copy = copyOf(folders.find(({ engines }) => engines.includes('RocksDB'))!.path);
+    for (let i = 0; i < others; i++) writeFileSync(join(copy, `other-${i}`), '');
+    await expect(run(new WritableNodeFolder(copy))).rejects.toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' });
+  }
 });
 
 test('storedEntries names the engine of a log that it cannot read', () => {

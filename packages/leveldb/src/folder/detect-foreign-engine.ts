@@ -31,6 +31,8 @@ export interface EngineFolder {
   readonly name: string | undefined;
   /** Whether it can be listed. Otherwise only CURRENT and the MANIFEST that it names are examined. */
   readonly canList: boolean;
+  /** The names in the folder, if it was just listed. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** The most files of one kind to examine, the newest first. */
@@ -52,8 +54,8 @@ const MAX_FILES = 64;
  *
  * Reads at most 4 MiB of a MANIFEST, 32 KiB of a log and a few bytes of other files, and 64 files of each kind.
  */
-export function* readForeignEngine({ name: folderName, canList }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
-  const names = canList ? yield* listFiles() : [];
+export function* readForeignEngine({ name: folderName, canList, names: known }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
+  const names = known ?? (canList ? yield* listFiles() : []);
   const named = engineOfNames(names);
   if (named !== undefined) return named;
   const files = new EngineFiles(names, closing);

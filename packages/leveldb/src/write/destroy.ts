@@ -24,20 +24,20 @@ export function isDatabase(names: readonly string[]): boolean {
 export async function destroyDatabase(folder: WritableFolder, names: readonly string[], settings: HoldSettings): Promise<void> {
   // Locking would create LOCK. Otherwise the lock is taken as soon as by an opening, so that of two calls the first one gets it.
   const looksFirst = !names.includes(LOCK) || names.some(isForeignName);
-  if (looksFirst) await mustBeLevelDb(folder);
+  if (looksFirst) await mustBeLevelDb(folder, names);
   const hold = await holdFolder(folder, settings);
   // Where folders are not pinned, the lock is no file of the folder, and another program may create a database as soon as it is released.
   const isPinned = hold.folder !== folder;
   await hold.end(async () => {
-    if (!looksFirst) await mustBeLevelDb(hold.folder);
-    await deleteFiles(hold.folder);
+    const held = await hold.folder.list();
+    if (!looksFirst) await mustBeLevelDb(hold.folder, held);
+    await deleteFiles(hold.folder, held);
     if (!isPinned) await folder.removeFolder();
   });
   if (isPinned) await folder.removeFolder();
 }
 
-async function deleteFiles(folder: WritableFolder): Promise<void> {
-  const names = await folder.list();
+async function deleteFiles(folder: WritableFolder, names: readonly string[]): Promise<void> {
   if (!isDatabase(names)) return;
   const failures: unknown[] = [];
   for (const name of inOrder(names)) {

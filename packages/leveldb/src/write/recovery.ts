@@ -63,7 +63,7 @@ export async function mustHaveDatabase(folder: WritableFolder, problem: string):
     if (!isMissing(error)) throw error;
     throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause: error });
   }
-  await mustBeLevelDb(folder);
+  await mustBeLevelDb(folder, names);
   if (!names.includes(CURRENT)) throw new DatabaseError('BLOOM_DATABASE_MISSING', problem);
 }
 
@@ -134,7 +134,7 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
  */
 export async function mustHaveTables({ files }: Version, names: readonly string[], folder: WritableFolder): Promise<void> {
   let missing = missingTables(files, names);
-  if (missing.length === 0 && folder.identityOf !== undefined) {
+  if (files.length > 0 && missing.length === 0 && folder.identityOf !== undefined) {
     const pacer = new Pacer(ENTRIES_PER_LOOK);
     const unreadable: FileMetadata[] = [];
     for (const file of files) {

@@ -1,14 +1,30 @@
-import { runClosing } from '../folder/closing-files.js';
-import { runAsync } from '../folder/folder-reading.js';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { runAsync, runSync } from '../folder/folder-reading.js';
 import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/detect-foreign-engine.js';
 import { namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import { CURRENT, LOCK, parseFileName } from '../format/file-name.js';
-import { isForeignName } from '../format/engine-evidence.js';
+import { type ForeignEngine, isForeignName } from '../format/engine-evidence.js';
 import type { Settings } from './database-options.js';
 
-/** @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK. */
-export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
-  const engine = await runClosing(folder, (closing) => readForeignEngine({ name: folder.name, canList: true }, closing));
+/** A folder with at most this many names has few files to examine. */
+const FEW_NAMES = 16;
+
+/**
+ * The starts of a few files are read synchronously where the folder can: passing them to another thread takes longer than reading them.
+ *
+ * @param names those that the folder had just now.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK.
+ */
+export async function mustBeLevelDb(folder: WritableFolder, names: readonly string[]): Promise<void> {
+  const closing = new ClosingFiles();
+  const reading = readForeignEngine({ name: folder.name, canList: true, names }, closing);
+  const isShort = folder.openSync !== undefined && names.length <= FEW_NAMES;
+  let engine: ForeignEngine | undefined;
+  try {
+    engine = isShort ? runSync(folder, reading) : await runAsync(folder, reading);
+  } finally {
+    await closing.settled();
+  }
   if (engine !== undefined) throw foreignEngineError(engine, folder.name);
 }
 
@@ -21,7 +37,7 @@ export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
 export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<readonly string[]> {
   const names = await namesIn(folder);
   const isDatabase = names.includes(CURRENT) || names.some((name) => (parseFileName(name)?.type ?? 'lock') !== 'lock');
-  if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
+  if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder, names);
   return names;
 }
 

@@ -85,8 +85,9 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   let mayBeMissing = true;
   try {
     // Some folders list no files if they are missing; creating a file in them then fails.
-    mayBeMissing = (await folder.list()).length === 0;
-    await mustBeLevelDb(folder);
+    const names = await folder.list();
+    mayBeMissing = names.length === 0;
+    await mustBeLevelDb(folder, names);
     const hold = await holdFolder(folder, settings);
     const repair = async (): Promise<RepairReport> => new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
     return await runEnding(repair, () => hold.release());
