@@ -28,6 +28,9 @@ const refused = new Map<string, number>();
 /** Why LOCK in particular cannot be opened for writing. Other errors, such as `EMFILE`, are those of the system. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'EISDIR', 'ENXIO', 'ETXTBSY', 'ERR_ACCESS_DENIED']);
 
+/** Node's own code takes twice as long as the system's call, which fails for some drives of Windows. */
+const realPathOf = process.platform === 'win32' ? realpathSync : realpathSync.native;
+
 /** How often to retry when LOCK is deleted and recreated at the same moment. */
 const MAX_ATTEMPTS = 100;
 
@@ -37,7 +40,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   if (!isMainThread) refuseIfLockedHere(path);
   const locks = await hostLocks();
   // From here on nothing is awaited: two calls must not open LOCK at the same time.
-  const file = join(realpathSync(path), LOCK);
+  const file = join(realPathOf(path), LOCK);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const fd = openLock(path, file);
     const id = identityOf(fstatSync(fd, { bigint: true }));

@@ -1,4 +1,4 @@
-import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderError } from '../folder/folder.js';
 import { LOCK } from '../format/file-name.js';
@@ -10,21 +10,30 @@ export interface FolderPin {
   /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
   readonly lockPath: string;
-  readonly folder: { readonly dev: bigint; readonly ino: bigint };
+  readonly folder: NodeIdentity;
   /** The identity of LOCK, if the folder is locked. */
-  readonly lock: FolderPin['folder'] | undefined;
+  readonly lock: NodeIdentity | undefined;
 }
 
-/** What tells a file or a folder from all others as long as it is open. */
-type NodeIdentity = FolderPin['folder'];
+/**
+ * What tells a file or a folder from all others as long as it is open: numbers if both are safe integers, otherwise bigints, for which a call
+ * takes half as long again.
+ */
+type NodeIdentity = { readonly dev: number; readonly ino: number } | { readonly dev: bigint; readonly ino: bigint };
 
+const AS_NUMBERS = { throwIfNoEntry: false } as const;
 const EXACTLY = { bigint: true, throwIfNoEntry: false } as const;
 
 export function pinFolder(path: string): FolderPin {
-  const { dev, ino } = statSync(path, { bigint: true });
+  const folder = identityOf(statSync(path, { bigint: true }));
   const lockPath = join(path, LOCK);
   const lock = lstatSync(lockPath, EXACTLY);
-  return { path, lockPath, folder: { dev, ino }, lock: lock && holdsLock(lock) ? { dev: lock.dev, ino: lock.ino } : undefined };
+  return { path, lockPath, folder, lock: lock && holdsLock(lock) ? identityOf(lock) : undefined };
+}
+
+function identityOf({ dev, ino }: BigIntStats): NodeIdentity {
+  const numbers = { dev: Number(dev), ino: Number(ino) };
+  return Number.isSafeInteger(numbers.dev) && Number.isSafeInteger(numbers.ino) ? numbers : { dev, ino };
 }
 
 /**
@@ -50,14 +59,19 @@ export function keepFolderOpen(path: string): () => void {
 export function mustBePinned({ path, lockPath, folder, lock }: FolderPin): void {
   let now: NodeIdentity | undefined;
   try {
-    now = statSync(path, EXACTLY);
+    now = statSync(path, formOf(folder));
   } catch (error) {
     if (codeOf(error) !== 'ENOTDIR') throw error;
   }
   if (!isSame(now, folder)) throw new FolderError('BLOOM_FOLDER_CHANGED', `${path} was deleted, or replaced by another folder, since the database was opened`);
-  if (lock !== undefined && !isSame(lstatSync(lockPath, EXACTLY), lock)) {
+  if (lock !== undefined && !isSame(lstatSync(lockPath, formOf(lock)), lock)) {
     throw new FolderError('BLOOM_FOLDER_CHANGED', `LOCK in ${path} was deleted or replaced since the database was opened, so others may be writing to it`, { file: 'LOCK' });
   }
+}
+
+/** A number that the system gives inexactly is none of the safe integers. */
+function formOf({ ino }: NodeIdentity): typeof AS_NUMBERS | typeof EXACTLY {
+  return typeof ino === 'number' ? AS_NUMBERS : EXACTLY;
 }
 
 function isSame(a: NodeIdentity | undefined, b: NodeIdentity): boolean {

@@ -1,3 +1,4 @@
+import { isPromise } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { closeRead } from '../folder/closing-files.js';
 import type { FolderFile, SyncFolderFile } from '../folder/folder.js';
@@ -54,31 +55,33 @@ export class PinnedNodeFolder implements PinnedFolder {
     return this.#checked().openSync!(name);
   }
 
-  createFolder(): Promise<void> {
+  createFolder(): void | Promise<void> {
     return this.#run((folder) => folder.createFolder());
   }
 
-  removeFolder(): Promise<void> {
+  removeFolder(): void | Promise<void> {
     return this.#run((folder) => folder.removeFolder());
   }
 
-  async create(name: string): Promise<WritableFile> {
-    return this.#watched(await this.#run((folder) => folder.create(name)));
+  create(name: string): WritableFile | Promise<WritableFile> {
+    const file = this.#run((folder) => folder.create(name));
+    return isPromise(file) ? file.then((later) => this.#watched(later)) : this.#watched(file);
   }
 
-  async openForAppend(name: string): Promise<WritableFile | undefined> {
-    return this.#watched(await this.#run((folder) => folder.openForAppend(name)));
+  openForAppend(name: string): WritableFile | undefined | Promise<WritableFile | undefined> {
+    const file = this.#run((folder) => folder.openForAppend(name));
+    return isPromise(file) ? file.then((later) => this.#watched(later)) : this.#watched(file);
   }
 
-  rename(from: string, to: string): Promise<void> {
+  rename(from: string, to: string): void | Promise<void> {
     return this.#run((folder) => folder.rename(from, to));
   }
 
-  delete(name: string): Promise<void> {
+  delete(name: string): void | Promise<void> {
     return this.#run((folder) => folder.delete(name));
   }
 
-  syncFolder(): Promise<void> {
+  syncFolder(): void | Promise<void> {
     return this.#run((folder) => folder.syncFolder());
   }
 
@@ -86,7 +89,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     return this.#checked().lostFolder();
   }
 
-  moveToLost(name: string, as: string): Promise<void> {
+  moveToLost(name: string, as: string): void | Promise<void> {
     return this.#run((folder) => folder.moveToLost(name, as));
   }
 
@@ -100,20 +103,35 @@ export class PinnedNodeFolder implements PinnedFolder {
     return file;
   }
 
-  async #run<T>(operation: (folder: WritableFolder) => T | Promise<T>): Promise<T> {
+  /** Without a promise where the folder makes none, as for most changes. */
+  #run<T>(operation: (folder: WritableFolder) => T | Promise<T>): T | Promise<T> {
     mustBePinned(this.#pin);
     return this.#tried(operation);
   }
 
   /** Without a check before the operation: reading changes nothing, so a check after it is enough. */
-  async #tried<T>(operation: (folder: WritableFolder) => T | Promise<T>): Promise<T> {
+  #tried<T>(operation: (folder: WritableFolder) => T | Promise<T>): T | Promise<T> {
+    let result: T | Promise<T>;
     try {
-      return await operation(this.#folder);
+      result = operation(this.#folder);
     } catch (error) {
-      // The folder may have been replaced since.
-      mustBePinned(this.#pin);
-      throw error;
+      throw this.#causeOf(error);
     }
+    return isPromise(result) ? this.#settled(result) : result;
+  }
+
+  async #settled<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (error) {
+      throw this.#causeOf(error);
+    }
+  }
+
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the folder has been replaced since, which may be why an operation failed. */
+  #causeOf(error: unknown): unknown {
+    mustBePinned(this.#pin);
+    return error;
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the folder is another one now. */

@@ -1,0 +1,36 @@
+import { mkdtemp, rename, rm, mkdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FolderPin, mustBePinned, pinFolder } from '../src/node/folder-pin.js';
+
+let root: string;
+let path: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'folder-pin-'));
+  path = join(root, 'database');
+  await mkdir(path);
+});
+
+afterEach(async () => {
+  await rm(root, { recursive: true });
+});
+
+/** The pin of a folder whose numbers are too large to be exact as numbers. */
+async function exactPin(): Promise<FolderPin> {
+  const { dev, ino } = await stat(path, { bigint: true });
+  return { ...pinFolder(path), folder: { dev, ino } };
+}
+
+test.each([
+  ['as the system gives them', () => Promise.resolve(pinFolder(path))],
+  ['as bigints', exactPin],
+])('a folder is told from another one by its numbers %s', async (_, pinned) => {
+  const pin = await pinned();
+  expect(() => mustBePinned(pin)).not.toThrow();
+  await rename(path, join(root, 'moved'));
+  expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
+  await mkdir(path);
+  expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
+});
