@@ -95,6 +95,7 @@ test("where the host has no flock, fcntl's lock is taken, with the host's reason
 test('whatever others lock and release in between, whoever takes the locks has both, and whoever does not has no flock', () => {
   let taken = 0;
   let refused = 0;
+  const wrong: number[] = [];
   for (let seed = 1; seed <= 20_000; seed++) {
     const table = new LockTable();
     let state = seed;
@@ -109,12 +110,13 @@ test('whatever others lock and release in between, whoever takes the locks has b
     const { fcntl, flock } = Object.fromEntries(table.holders);
     if (attempt.isTaken) {
       taken++;
-      expect([seed, fcntl, flock, attempt.noFlock]).toEqual([seed, 'us', 'us', undefined]);
+      if (fcntl !== 'us' || flock !== 'us' || attempt.noFlock !== undefined) wrong.push(seed);
     } else {
       refused++;
-      expect([seed, fcntl === 'us', flock === 'us']).toEqual([seed, attempt.mayClose, false]);
+      if ((fcntl === 'us') !== attempt.mayClose || flock === 'us') wrong.push(seed);
     }
   }
+  expect(wrong).toEqual([]);
   expect(Math.min(taken, refused)).toBeGreaterThan(100);
 });
 

@@ -24,7 +24,8 @@ async function wastedReads(options: DatabaseOptions, folder: WritableMemoryFolde
   await database.compactRange();
   for (let i = 0; i < ENTRIES; i += 97) expect(await database.get(keyOf(i * 2))).toBeDefined();
   const before = database.stats.filterFalsePositives;
-  for (let i = 0; i < ENTRIES; i++) expect(database.getSync(keyOf(i * 2 + 1))).toBeUndefined();
+  const absent = Array.from({ length: ENTRIES }, (_, i) => keyOf(i * 2 + 1));
+  expect(absent.filter((key) => database.getSync(key) !== undefined)).toEqual([]);
   const reads = ((database.stats.filterFalsePositives - before) * 1000) / ENTRIES;
   const filterBytes = database.describe().filters.reduce((sum, level) => sum + level.filterBytes, 0);
   await database.close();

@@ -113,7 +113,8 @@ describe('the kernel and the plain loops make the same filters', () => {
         return Buffer.from(sink.toBytes()).toString('hex');
       });
       expect(fast, `${pattern.name} from ${from}, ${count} keys`).toBe(plain);
-      for (const key of keys) expect(policy.keyMayMatch(key, Buffer.from(fast!, 'hex'))).toBe(true);
+      const filter = Buffer.from(fast!, 'hex');
+      expect(keys.filter((key) => !policy.keyMayMatch(key, filter))).toEqual([]);
     }
   });
 

@@ -3,6 +3,7 @@ import { seeded } from '@bloom/fixtures';
 import { MemorySource, type Source } from '@bloom/sstable';
 import { profileTable, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
+import type { BlockHandle } from '../src/format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { StoredBlocks } from '../src/inspect/stored-blocks.js';
 import { buildTable } from './build-table.js';
@@ -141,16 +142,18 @@ test('random blocks have their bytes, and at most three times as many are read',
     const file = randomFile(20_000);
     const most = 1 + below(3000);
     const stored = new StoredBlocks(file, {});
+    const wrong: BlockHandle[] = [];
     let asked = 0;
     let offset = 0;
     for (let i = 0; i < 100; i++) {
       // Mostly the block after the last one, and sometimes one before or after it.
       if (below(6) === 0 || offset > file.byteLength - most - BLOCK_TRAILER_LENGTH) offset = below(file.byteLength - most - BLOCK_TRAILER_LENGTH);
       const block = { offset, size: below(most) };
-      expect(Buffer.compare(await stored.stored(block, place), file.stored(block))).toBe(0);
+      if (Buffer.compare(await stored.stored(block, place), file.stored(block)) !== 0) wrong.push(block);
       offset += block.size + BLOCK_TRAILER_LENGTH;
       asked += block.size + BLOCK_TRAILER_LENGTH;
     }
+    expect(wrong).toEqual([]);
     expect(file.readBytes).toBeLessThanOrEqual(3 * asked);
   }
 });
