@@ -7,7 +7,7 @@ import { bytewiseComparator, type Codec, MemorySink, TableBuilder, type TableBui
 import { decodeInternalKey, encodeInternalKey } from '@bloom/sstable/database';
 import { BlockSearch, compareInternalBytes } from '@bloom/sstable/internal';
 import { expect } from 'vitest';
-import { mergeByEntries } from '../src/compact/compacted-tables.js';
+import { mergeByEntries } from '../src/compact/run-compaction.js';
 import type { CompactionContext } from '../src/compact/compaction-context.js';
 import { flushInKernel } from '../src/compact/flush-in-kernel.js';
 import { flushByEntries } from '../src/compact/flushed-table.js';

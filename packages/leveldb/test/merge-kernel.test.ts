@@ -5,7 +5,7 @@ import { seeded } from '@bloom/fixtures';
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { mergeByEntries, writeCompactedTables } from '../src/compact/compacted-tables.js';
+import { mergeByEntries, writeCompactedTables } from '../src/compact/run-compaction.js';
 import { kernelWork } from '../src/compact/load-kernel-work.js';
 import { mergeInKernel } from '../src/compact/merge-in-kernel.js';
 import { keyOrderOf } from '../src/format/database-key.js';

@@ -1,4 +1,4 @@
-import { writeCompactedTables } from '../compact/compacted-tables.js';
+import { writeCompactedTables } from '../compact/run-compaction.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { sizeOf } from '../compact/overlap.js';

@@ -7,7 +7,7 @@ import { TableCache, ViewTables } from '../table/table-cache.js';
 import type { KeyOrder } from '../format/version.js';
 import type { SyncFolder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import { writeCompactedTables } from '../compact/compacted-tables.js';
+import { writeCompactedTables } from '../compact/run-compaction.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';

@@ -1,5 +1,5 @@
 /**
- * The tables that a compaction makes of its inputs.
+ * Runs a compaction: merges its inputs into new tables.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::DoCompactionWork`.
  */
