@@ -75,7 +75,7 @@ per key.
 
 ${speedTable(runs, ROWS)}
 
-"Uncached" means that our cache of blocks is smaller than the data, so that most blocks are only in the OS page cache. In the
+"Uncached" means that our cache of blocks is smaller than the data, so most blocks are read from the OS page cache. In the
 other rows for \`get\`, the blocks are already in the cache. classic-level does not verify checksums; we always do.
 
 ## Why the worst rows are slow
