@@ -36,7 +36,7 @@ const guides = [
     ],
   },
   {
-    text: 'Write one of your own',
+    text: 'Write your own',
     items: [
       { text: 'A policy', link: '/guide/write-a-policy' },
       { text: 'A comparator', link: '/guide/write-a-comparator' },

@@ -1,4 +1,4 @@
-/** Parts for policies that are made of 64-bit hashes. README.md, "A filter of your own", makes one of them. */
+/** Parts for policies that are made of 64-bit hashes. docs/authors.md, "An example", makes one of them. */
 export { distinctHashes } from './distinct-hashes.js';
 export { mustBeKeyRange } from './key-range.js';
 export { KeptKernel } from './kept-kernel.js';
