@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, encodeVersionEdit, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
@@ -413,6 +413,65 @@ describe('opening', () => {
     await second.close();
     expect(await folder.list()).toContain('CURRENT');
     if (path !== undefined) rmSync(path, { recursive: true });
+  });
+
+  test.each<DatabaseOptions>([{}, { createIfMissing: false }, { damage: 'skip' }, { fitFilters: true }])('is not overtaken by a deletion of the database, with %j', async (options) => {
+    const path = mkdtempSync(join(tmpdir(), 'bloom-opened-'));
+    const first = await Database.open(new WritableNodeFolder(path));
+    await first.put('key', 'value');
+    await first.close();
+    const opening = Database.open(new WritableNodeFolder(path), options);
+    const destroying = rejection(Database.destroy(new WritableNodeFolder(path)));
+    const second = await opening;
+    expect(await destroying).toMatchObject({ code: 'BLOOM_LOCKED' });
+    expect(await keysOf(second)).toEqual(['key']);
+    await second.close();
+    rmSync(path, { recursive: true });
+  });
+
+  test.each<DatabaseOptions>([{ errorIfExists: true }, { lock: 'none' }])('waits for a deletion, with %j', async (options) => {
+    const path = mkdtempSync(join(tmpdir(), 'bloom-destroyed-'));
+    const folder = new (class extends WritableNodeFolder {
+      override async delete(name: string): Promise<void> {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        await super.delete(name);
+      }
+    })(path);
+    const first = await Database.open(folder);
+    await first.put('key', 'value');
+    await first.close();
+    const destroying = Database.destroy(folder);
+    const second = await Database.open(folder, options);
+    await destroying;
+    expect(await keysOf(second)).toEqual([]);
+    await second.put('key', 'value');
+    await second.close();
+    rmSync(path, { recursive: true });
+  });
+
+  test('waits for the last writes of a database that is being closed, even if it does not lock the folder', async () => {
+    const folder = new WritableMemoryFolder();
+    const first = await Database.open(folder, { lock: 'none' });
+    const batch = new WriteBatch();
+    for (let i = 0; i < 20_000; i++) batch.put(`key${i}`, 'value');
+    const ending = Promise.all([first.write(batch), first.clear({ gt: 'key0' }), first.close()]);
+    const second = await Database.open(folder, { lock: 'none' });
+    await ending;
+    expect(await keysOf(second)).toEqual(['key0']);
+    await second.close();
+  });
+
+  test('two deletions at once leave no folder', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'bloom-destroyed-'));
+    const folder = new (class extends WritableNodeFolder {
+      override async removeFolder(): Promise<void> {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        await super.removeFolder();
+      }
+    })(path);
+    await (await Database.open(folder)).close();
+    await Promise.all([Database.destroy(folder), Database.destroy(folder)]);
+    expect(existsSync(path)).toBe(false);
   });
 
   test.each(['compression', 'damage', 'lock', 'reuseLogs'])('throws a RangeError for %s that is none of its values', async (option) => {

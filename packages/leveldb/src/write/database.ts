@@ -19,6 +19,7 @@ import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, RangeClearing } from './clear-range.js';
+import { inCallOrder } from './folder-hold.js';
 import { loadFittedPolicy, mayBeFitted } from './load-fitted-policy.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';
@@ -98,8 +99,8 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     const own = copiedOptions('Database.open', options, DATABASE_OPTIONS);
-    if (mayBeFitted(own)) await loadFittedPolicy();
-    return new Database(await OpenDatabase.open(folder, settingsOf(own)));
+    const settings = mayBeFitted(own) ? () => loadFittedPolicy().then(() => settingsOf(own)) : settingsOf(own);
+    return new Database(await OpenDatabase.open(folder, settings));
   }
 
   /**
@@ -117,13 +118,15 @@ export class Database extends AsyncBaseReader {
     mustBeWritable(folder);
     mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
     const settings = holdSettingsOf(options);
-    try {
-      const names = await folder.list();
-      if (isDatabase(names)) await destroyDatabase(folder, names, settings);
-    } catch (error) {
-      // The folder no longer exists.
-      if (!isMissing(error)) throw error;
-    }
+    await inCallOrder(folder, async () => {
+      try {
+        const names = await folder.list();
+        if (isDatabase(names)) await destroyDatabase(folder, names, settings);
+      } catch (error) {
+        // The folder no longer exists.
+        if (!isMissing(error)) throw error;
+      }
+    });
   }
 
   /**

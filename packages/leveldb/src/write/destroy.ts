@@ -5,7 +5,6 @@
  */
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { isForeignName } from '../format/engine-evidence.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
 import { mustBeLevelDb } from './refuse-foreign-folder.js';
 
@@ -22,16 +21,12 @@ export function isDatabase(names: readonly string[]): boolean {
  *   is still there, so that the call can be repeated.
  */
 export async function destroyDatabase(folder: WritableFolder, names: readonly string[], settings: HoldSettings): Promise<void> {
-  // Locking would create LOCK. Otherwise the lock is taken as soon as by an opening, so that of two calls the first one gets it.
-  const looksFirst = !names.includes(LOCK) || names.some(isForeignName);
-  if (looksFirst) await mustBeLevelDb(folder, names);
+  await mustBeLevelDb(folder, names);
   const hold = await holdFolder(folder, settings);
   // Where folders are not pinned, the lock is no file of the folder, and another program may create a database as soon as it is released.
   const isPinned = hold.folder !== folder;
   await hold.end(async () => {
-    const held = await hold.folder.list();
-    if (!looksFirst) await mustBeLevelDb(hold.folder, held);
-    await deleteFiles(hold.folder, held);
+    await deleteFiles(hold.folder, await hold.folder.list());
     if (!isPinned) await folder.removeFolder();
   });
   if (isPinned) await folder.removeFolder();

@@ -13,13 +13,42 @@ export interface FolderHold {
   end(work: () => Promise<void>): Promise<void>;
 }
 
-/** The last work on folders, until the turn of the event loop after its end. */
-const endings = new Set<{ readonly folder: WritableFolder; readonly ended: Promise<unknown> }>();
+/** A call that gets hold of a folder, or the last work on it. */
+interface FolderCall {
+  readonly folder: WritableFolder;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+  readonly isLastWork: boolean;
+}
 
-/** Resolves when the last work on a folder has ended; undefined if there is none. Of two objects for the same place, it may miss one. */
-function endingOf(folder: WritableFolder): Promise<unknown> | undefined {
+/** Those that have not ended. The last work on a folder stays until the turn of the event loop after its end. */
+const calls = new Set<FolderCall>();
+
+/** The calls for a folder. Of two objects for the same place, it may miss those for the other one. */
+function callsFor(folder: WritableFolder): FolderCall[] {
   const { name } = folder;
-  return [...endings].find((ending) => ending.folder === folder || (name !== undefined && ending.folder.name === name))?.ended;
+  return [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name));
+}
+
+/** Waits for the earlier calls of this thread for a folder. */
+export async function earlierCalls(folder: WritableFolder): Promise<void> {
+  await Promise.all(callsFor(folder).map(({ ended }) => ended));
+}
+
+/**
+ * Makes a call that gets hold of a folder, after the {@link earlierCalls}: otherwise `destroy`, which is short, overtakes an opening and deletes
+ * what that has found.
+ */
+export function inCallOrder<T>(folder: WritableFolder, make: () => Promise<T>): Promise<T> {
+  const made = earlierCalls(folder).then(make);
+  const ended = made.then(
+    () => undefined,
+    () => undefined,
+  );
+  const call: FolderCall = { folder, ended, isLastWork: false };
+  calls.add(call);
+  void ended.then(() => calls.delete(call));
+  return made;
 }
 
 /** Whether to lock a folder, and the listener that receives the limits of the lock. */
@@ -40,10 +69,10 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
       release,
       end(work) {
         const ended = runEnding(work, release);
-        const ending = { folder, ended: attempt(() => ended) };
-        endings.add(ending);
+        const call: FolderCall = { folder, ended: attempt(() => ended), isLastWork: true };
+        calls.add(call);
         // An attempt that failed before looks for it after a turn.
-        void ending.ended.then(turn).then(() => endings.delete(ending));
+        void call.ended.then(turn).then(() => calls.delete(call));
         return ended;
       },
     };
@@ -61,9 +90,9 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
     } catch (error) {
       // The holder may be in this process. A caller that retries at once would never let it continue.
       await turn();
-      const ending = endingOf(folder);
-      if (ending === undefined) throw error;
-      await ending;
+      const lastWork = callsFor(folder).find(({ isLastWork }) => isLastWork);
+      if (lastWork === undefined) throw error;
+      await lastWork.ended;
     }
   }
 }

@@ -9,7 +9,7 @@ import { versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { RangeClearing } from './clear-range.js';
 import { DatabaseState } from './database-state.js';
-import type { FolderHold } from './folder-hold.js';
+import { type FolderHold, inCallOrder } from './folder-hold.js';
 import { mustNotLookForeign, openingFailure } from './refuse-foreign-folder.js';
 import { holdDatabaseFolder, type OpenedVersions, openVersions } from './recovery.js';
 import { RoomForWrites } from './room-for-writes.js';
@@ -42,9 +42,12 @@ export class OpenDatabase implements TableFiles {
     for (const { level, file } of change?.newFiles ?? []) this.background.stats.add(level, { milliseconds: 0, bytesRead: 0, bytesWritten: file.size });
   }
 
-  static async open(folder: WritableFolder, settings: Settings): Promise<OpenDatabase> {
-    const names = await mustNotLookForeign(folder, settings);
-    const hold = await holdDatabaseFolder(folder, settings, names);
+  static async open(folder: WritableFolder, given: Settings | (() => Promise<Settings>)): Promise<OpenDatabase> {
+    const { settings, hold } = await inCallOrder(folder, async () => {
+      const settings = typeof given === 'function' ? await given() : given;
+      const names = await mustNotLookForeign(folder, settings);
+      return { settings, hold: await holdDatabaseFolder(folder, settings, names) };
+    });
     try {
       const opened = await openVersions(hold.folder, settings);
       const database = new OpenDatabase(hold, opened);

@@ -20,7 +20,7 @@ import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { provideFittedPolicy } from './load-fitted-policy.js';
-import { holdFolder } from './folder-hold.js';
+import { earlierCalls, holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
@@ -80,6 +80,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   if (signal !== undefined) mustBeSignal('signal', signal);
   provideFittedPolicy(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
+  await earlierCalls(folder);
   await mustHaveDatabase(folder, `the database of ${folder.name ?? 'the folder'} does not exist: there is no CURRENT`);
   const hold = await holdFolder(folder, settings);
   const work = async (): Promise<RefilterReport> => {

@@ -21,7 +21,7 @@ import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
 import { loadFittedPolicy, mayBeFitted } from '../load-fitted-policy.js';
-import { holdFolder } from '../folder-hold.js';
+import { earlierCalls, holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../refuse-foreign-folder.js';
 import { deleteIfPossible } from '../obsolete-files.js';
 import { rescueLog } from './log-rescue.js';
@@ -84,6 +84,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   const settings = settingsOf(rest);
   let mayBeMissing = true;
   try {
+    await earlierCalls(folder);
     // Some folders list no files if they are missing; creating a file in them then fails.
     const names = await folder.list();
     mayBeMissing = names.length === 0;
