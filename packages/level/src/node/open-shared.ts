@@ -61,6 +61,8 @@ export async function openShared(location: string, options: OpenOptions, formats
         // The first time may be chance: the thread may just have ended.
         if (isElsewhere && wasElsewhere) throw error;
         wasElsewhere = isElsewhere;
+        // Another level of this thread may have been closed in the meantime, which opening waits for.
+        heardAt += now() - begun;
         if (now() - heardAt > (heldBy === 'this thread' ? OWN_PATIENCE_MS : PATIENCE_MS)) throw error;
       } finally {
         opening?.close();
