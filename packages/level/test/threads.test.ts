@@ -70,6 +70,24 @@ test('two levels of one thread open while a third one of it is closed, which tak
   }
 });
 
+test('a level waits for another one of its thread whose opening takes seconds', async () => {
+  const path = threads.newPath();
+  const pin = WritableNodeFolder.prototype.pin;
+  const pinning = vi.spyOn(WritableNodeFolder.prototype, 'pin').mockImplementationOnce(function (this: WritableNodeFolder) {
+    const pinned = pin.call(this);
+    const list = pinned.list.bind(pinned);
+    pinned.list = () => delay(2500).then(() => list());
+    return pinned;
+  });
+  try {
+    const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
+    await Promise.all(levels.map((level) => level.put('a', '1')));
+    for (const level of levels) await level.close();
+  } finally {
+    pinning.mockRestore();
+  }
+});
+
 test('a snapshot and an iterator of a second level of a thread do not show what the first level writes next', async () => {
   const path = threads.newPath();
   const one = new BloomLevel(path, SHARED);

@@ -29,6 +29,9 @@ const MAX_WAIT_MS = 1000;
 /** Opening takes longer than this if there is something to recover; a refusal does not. */
 const OPENING_MS = 100;
 
+/** The openings of this thread that have not ended, and when they began. */
+const openings = new Set<{ readonly path: string; readonly begun: number }>();
+
 const RECEIVED: ReceivedBytes = {
   // As in classic-level, views are `Buffer`s.
   formats: new Set(['buffer', 'view']),
@@ -48,7 +51,9 @@ export async function openShared(location: string, options: OpenOptions, formats
     for (;;) {
       const begun = now();
       const identity = identityOf(path);
-      const opening = identity === undefined ? undefined : announceOpening(identity, begun);
+      const announcement = identity === undefined ? undefined : announceOpening(identity, begun);
+      const opening = { path, begun };
+      openings.add(opening);
       const database = makeDatabase();
       const own: DatabaseUser = { letGo: () => undefined };
       try {
@@ -63,9 +68,12 @@ export async function openShared(location: string, options: OpenOptions, formats
         wasElsewhere = isElsewhere;
         // Another level of this thread may have been closed in the meantime, which opening waits for.
         heardAt += now() - begun;
+        openings.delete(opening);
+        if (isOpeningHere(path)) heardAt = now();
         if (now() - heardAt > (heldBy === 'this thread' ? OWN_PATIENCE_MS : PATIENCE_MS)) throw error;
       } finally {
-        opening?.close();
+        openings.delete(opening);
+        announcement?.close();
       }
       guest ??= new ThreadGuest(placeOf(path, identityOf(path)!, options, makeDatabase));
       const answer = await guest.find(wait);
@@ -81,6 +89,11 @@ export async function openShared(location: string, options: OpenOptions, formats
   } finally {
     guest?.fail('the level could not be opened');
   }
+}
+
+/** Whether this thread is opening the database, as threads announce it to others: see {@link announceOpening}. */
+function isOpeningHere(path: string): boolean {
+  return [...openings].some((opening) => opening.path === path && now() - opening.begun > OPENING_MS);
 }
 
 /** The store of the level that has opened the database. */
