@@ -99,7 +99,7 @@ describe('the cache of a page', () => {
     const modes: Record<string, unknown> = {};
     const host = globalThis.fetch;
     const watching = (url: string, init: Parameters<Fetch>[1]) => {
-      modes[/CURRENT|MANIFEST|log|ldb/.exec(url)![0]] = (init as RequestInit).cache;
+      modes[/CURRENT|MANIFEST|log|ldb/.exec(url)![0]] = (init as { readonly cache?: unknown }).cache;
       return host(url, init);
     };
     if ('fetch' in options) options = { ...options, fetch: watching };

@@ -10,16 +10,14 @@ export interface FolderPin {
   /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
   readonly lockPath: string;
-  readonly folder: NodeIdentity;
+  /** Numbers if both are safe integers, otherwise bigints, for which a call takes half as long again. */
+  readonly folder: { readonly dev: number; readonly ino: number } | { readonly dev: bigint; readonly ino: bigint };
   /** The identity of LOCK, if the folder is locked. */
-  readonly lock: NodeIdentity | undefined;
+  readonly lock: FolderPin['folder'] | undefined;
 }
 
-/**
- * What tells a file or a folder from all others as long as it is open: numbers if both are safe integers, otherwise bigints, for which a call
- * takes half as long again.
- */
-type NodeIdentity = { readonly dev: number; readonly ino: number } | { readonly dev: bigint; readonly ino: bigint };
+/** What tells a file or a folder from all others as long as it is open. */
+type NodeIdentity = FolderPin['folder'];
 
 const AS_NUMBERS = { throwIfNoEntry: false } as const;
 const EXACTLY = { bigint: true, throwIfNoEntry: false } as const;
