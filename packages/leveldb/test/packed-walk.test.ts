@@ -24,32 +24,32 @@ import { anyDamage, compareWalks, withoutKernel } from './walk-job.js';
 const keyOf = (i: number): string => `key ${String(i).padStart(5, '0')}`;
 
 test('random walks over random tables and memtables', async () => {
-  const { moves, samples } = await compareWalks(0, 3);
-  expect(moves).toBeGreaterThan(900);
-  expect(samples).toBeGreaterThan(1);
+  const { moves, samples } = await compareWalks(1, 1);
+  expect(moves).toBeGreaterThan(1000);
+  expect(samples).toBeGreaterThan(0);
 });
 
 test('random walks over tables some of whose blocks exceed maxBlockBytes', async () => {
-  const { moves, failures } = await compareWalks(70_000, 6, undefined, 7500);
-  expect(moves).toBeGreaterThan(250);
+  const { moves, failures } = await compareWalks(70_003, 3, undefined, 7500);
+  expect(moves).toBeGreaterThan(1000);
   expect(failures).toBeGreaterThan(0);
 });
 
 test('random walks over damaged tables', async () => {
-  const { moves, failures } = await compareWalks(0, 3, anyDamage);
-  expect(moves).toBeGreaterThan(400);
+  const { moves, failures } = await compareWalks(3, 2, anyDamage);
+  expect(moves).toBeGreaterThan(2000);
   expect(failures).toBeGreaterThan(0);
 });
 
 test('random walks over tables with damaged restarts, in both directions', async () => {
-  const { moves, failures } = await compareWalks(60_000, 3, damagedRestarts);
-  expect(moves).toBeGreaterThan(400);
+  const { moves, failures } = await compareWalks(60_001, 1, damagedRestarts);
+  expect(moves).toBeGreaterThan(600);
   expect(failures).toBeGreaterThan(0);
 });
 
 test('random walks over tables whose keys are out of order, in both directions', async () => {
-  const { moves, failures } = await compareWalks(50_000, 3, disorderedKeys);
-  expect(moves).toBeGreaterThan(600);
+  const { moves, failures } = await compareWalks(50_002, 1, disorderedKeys);
+  expect(moves).toBeGreaterThan(1000);
   // No walk checks the order: a key that is too small is hidden by a greater one before it.
   expect(failures).toBe(0);
 });

@@ -356,13 +356,6 @@ describe('without an index', () => {
     }
   });
 
-  test('finds a block of 9 MiB after a damaged one', async () => {
-    const values = [100, 9 * 2 ** 20, 100].map((length, i): KeyValue => [utf8(`key ${i}`), seeded(i).bytes(length)]);
-    const { damaged, whole } = dataOf(buildTable(values, { blockSize: 50, compression: 'none' }), [0]);
-    const { entries: saved } = await salvage(damaged);
-    expect(sameEntries(saved, whole)).toBe(true);
-  });
-
   // Tables as values, as in a database of backups. The blocks inside have correct checksums too.
   test('saves no entries of tables that are values', async () => {
     const inner = buildTable(numberedEntries(2000), { compression: 'none' });

@@ -5,6 +5,8 @@ import { MemorySource } from '@bloom/sstable';
 import { salvageTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../../src/format/footer.js';
+import { buildTable } from '../build-table.js';
+import { utf8 } from '../entries.js';
 import { storedDataBlocks } from '../stored-data-blocks.js';
 import { zlibCodecs } from '../zlib-codecs.js';
 
@@ -131,4 +133,15 @@ describe(`if a table is damaged anywhere, exactly the entries of intact blocks a
     }
     expect(wrong).toEqual([]);
   });
+});
+
+test('without an index, a block of 9 MiB is found after a damaged one', async () => {
+  const written = [100, 9 * 2 ** 20, 100].map((length, i): KeyValue => [utf8(`key ${i}`), seeded(i).bytes(length)]);
+  const good = buildTable(written, { blockSize: 50, compression: 'none' });
+  const blocks = storedDataBlocks(new MemorySource(good));
+  const bytes = good.slice(0, blocks.at(-1)!.end);
+  bytes[(blocks[0]!.start + blocks[0]!.end) >> 1]! ^= 0x20;
+  const saved: string[] = [];
+  await salvageTable(new MemorySource(bytes), (key, value) => saved.push(entryId(key, value)));
+  expect(saved).toEqual(written.slice(1).map(([key, value]) => entryId(key, value)));
 });
