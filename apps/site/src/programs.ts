@@ -39,5 +39,5 @@ export function programsTable(): string {
     const cells = [program, `[${repo}](https://github.com/${repo})`, own.length === 0 ? 'only a log' : own.length, own.length === 0 ? '–' : entries.toLocaleString('en'), [...orders].join(', ') || '–', blocks.join(', ') || '–', own.length === 0 ? '–' : [...filters].join(', ') || 'none'];
     return `| ${cells.join(' | ')} |`;
   });
-  return `| written by | repository | tables | their entries | order of its databases | blocks | filters |\n| --- | --- | ---: | ---: | --- | --- | --- |\n${rows.sort().join('\n')}\n`;
+  return `| written by | repository | tables | entries | key order | blocks | filters |\n| --- | --- | ---: | ---: | --- | --- | --- |\n${rows.sort().join('\n')}\n`;
 }
