@@ -164,20 +164,24 @@ describe('many tables that are opened at the same time', () => {
     most = 0;
     hold.length = 0;
   });
-  async function letGo(): Promise<void> {
-    for (let idle = 0; idle < 20; idle++) {
-      await new Promise(setImmediate);
-      for (const go of hold.splice(0)) {
-        go();
-        idle = 0;
+  /** Lets requests go until the work has ended, each time once no further ones start. */
+  async function letGoUntil(work: Promise<unknown>): Promise<void> {
+    let hasEnded = false;
+    void work.then(() => (hasEnded = true));
+    const isOver = (): boolean => hasEnded;
+    while (!isOver()) {
+      for (let held = -1; held < hold.length; ) {
+        held = hold.length;
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
       }
+      for (const go of hold.splice(0)) go();
     }
   }
 
   test('take at most 16 requests at a time, also after some have failed', async () => {
     const folder = new HttpFolder('http://bloom.test/', { fetch: held, retries: 0 });
     const opened = Promise.allSettled(names.map((name) => folder.open(name)));
-    await letGo();
+    await letGoUntil(opened);
     const results = await opened;
     expect(most).toBe(16);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(90);
@@ -192,7 +196,7 @@ describe('many tables that are opened at the same time', () => {
     stop.abort(new Error('enough'));
     for (const error of await Promise.all(aborted)) expect(error).toEqual(new Error('enough'));
     const later = Promise.allSettled(names.slice(60).map((name) => folder.open(name)));
-    await letGo();
+    await letGoUntil(Promise.all([kept, later]));
     expect((await kept).filter(({ status }) => status === 'fulfilled')).toHaveLength(18);
     expect((await later).filter(({ status }) => status === 'fulfilled')).toHaveLength(36);
     expect(most).toBe(16);
