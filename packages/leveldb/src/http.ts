@@ -129,7 +129,8 @@ export class HttpFolder implements Folder {
     const url = this.#urlOf(name);
     const tailBytes = this.#options.tailBytes ?? (this.isPublished && isTable && !needsPreflight(url) ? PUBLISHED_TAIL_BYTES : undefined);
     const open = (): Promise<HttpSource> => HttpSource.open(url, { ...this.#options, tailBytes, fetch, startBytes, signal });
-    // On a host that binds requests, one that has ended would never make room. That host limits the connections itself.
+    // On a host such as workerd, which stops the I/O of a request that has ended, such an opening would keep its place for ever. These hosts limit
+    // connections themselves.
     if (!isTable || isRequestBound()) return open();
     const opened = this.#inTurn(open, signal);
     return signal === undefined ? opened : untilAborted(opened, signal);

@@ -155,7 +155,7 @@ describe('many tables that are opened at the same time', () => {
     most = Math.max(most, ++running);
     await new Promise<void>((resolve) => hold.push(resolve));
     running--;
-    // Not the request with a random number that shows what the server answers for files that do not exist.
+    // The folder also requests a file with a random number, to learn how the server responds for missing files. That request succeeds.
     if (/\/0000\d1\.ldb$/.test(url)) throw new TypeError('fetch failed');
     return new Response(Uint8Array.of(1), { status: 206, headers: { 'content-range': 'bytes 0-0/1', 'content-length': '1' } });
   };

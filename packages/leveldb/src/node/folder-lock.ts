@@ -28,7 +28,7 @@ const refused = new Map<string, number>();
 /** Why LOCK in particular cannot be opened for writing. Other errors, such as `EMFILE`, are those of the system. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'EISDIR', 'ENXIO', 'ETXTBSY', 'ERR_ACCESS_DENIED']);
 
-/** Node's own code takes twice as long as the system's call, which fails for some drives of Windows. */
+/** The native call is faster, but has not been tested on Windows. */
 const realPathOf = process.platform === 'win32' ? realpathSync : realpathSync.native;
 
 /** How often to retry when LOCK is deleted and recreated at the same moment. */

@@ -10,7 +10,7 @@ export interface FolderPin {
   /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
   readonly lockPath: string;
-  /** Numbers if both are safe integers, otherwise bigints, for which a call takes half as long again. */
+  /** Numbers if both are safe integers, otherwise bigints, for which a call takes longer. */
   readonly folder: { readonly dev: number; readonly ino: number } | { readonly dev: bigint; readonly ino: bigint };
   /** The identity of LOCK, if the folder is locked. */
   readonly lock: FolderPin['folder'] | undefined;
@@ -67,7 +67,7 @@ export function mustBePinned({ path, lockPath, folder, lock }: FolderPin): void 
   }
 }
 
-/** A number that the system gives inexactly is none of the safe integers. */
+/** Numbers are enough for an identity of safe integers, because a larger value is never rounded to one of these. */
 function formOf({ ino }: NodeIdentity): typeof AS_NUMBERS | typeof EXACTLY {
   return typeof ino === 'number' ? AS_NUMBERS : EXACTLY;
 }

@@ -103,7 +103,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     return file;
   }
 
-  /** Without a promise where the folder makes none, as for most changes. */
+  /** Returns a promise only if the operation does. Most changes are synchronous. */
   #run<T>(operation: (folder: WritableFolder) => T | Promise<T>): T | Promise<T> {
     mustBePinned(this.#pin);
     return this.#tried(operation);

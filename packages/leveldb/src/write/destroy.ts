@@ -16,7 +16,7 @@ export function isDatabase(names: readonly string[]): boolean {
 /**
  * Deletes the files of a database, and the folder if nothing else is in it.
  *
- * @param names those that the folder had just now.
+ * @param names the names in the folder, which was just listed.
  * @throws the first error of a file that could not be deleted. All other tables and logs are then deleted, and what makes the folder a database
  *   is still there, so that the call can be repeated.
  */

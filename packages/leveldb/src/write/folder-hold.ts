@@ -9,11 +9,11 @@ export interface FolderHold {
   /** The folder to work on: its operations fail once another folder has taken its place. */
   readonly folder: WritableFolder;
   release(): Promise<void>;
-  /** Does the last work on the folder, and then releases it, even if that fails. Meanwhile, attempts of this thread to hold the folder wait. */
+  /** Does the last work on the folder, then releases it, even if the work fails. Other calls of this thread for the folder wait until then. */
   end(work: () => Promise<void>): Promise<void>;
 }
 
-/** A call that gets hold of a folder, or the last work on it. */
+/** A call that locks a folder, or the last work before it is released. */
 interface FolderCall {
   readonly folder: WritableFolder;
   /** Never rejects. */
@@ -21,10 +21,10 @@ interface FolderCall {
   readonly isLastWork: boolean;
 }
 
-/** Those that have not ended. The last work on a folder stays until the turn of the event loop after its end. */
+/** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop. */
 const calls = new Set<FolderCall>();
 
-/** The calls for a folder. Of two objects for the same place, it may miss those for the other one. */
+/** The calls for a folder. Calls for the same place under another name, such as a relative path or a symbolic link, are not found. */
 function callsFor(folder: WritableFolder): FolderCall[] {
   const { name } = folder;
   return [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name));
@@ -36,8 +36,8 @@ export async function earlierCalls(folder: WritableFolder): Promise<void> {
 }
 
 /**
- * Makes a call that gets hold of a folder, after the {@link earlierCalls}: otherwise `destroy`, which is short, overtakes an opening and deletes
- * what that has found.
+ * Makes a call that locks a folder, after the {@link earlierCalls}. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it
+ * and delete the database that is being opened.
  */
 export function inCallOrder<T>(folder: WritableFolder, make: () => Promise<T>): Promise<T> {
   const made = earlierCalls(folder).then(make);
@@ -71,7 +71,7 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
         const ended = runEnding(work, release);
         const call: FolderCall = { folder, ended: attempt(() => ended), isLastWork: true };
         calls.add(call);
-        // An attempt that failed before looks for it after a turn.
+        // An attempt to lock that has just failed looks for this call one turn later.
         void call.ended.then(turn).then(() => calls.delete(call));
         return ended;
       },

@@ -10,9 +10,9 @@ import type { Settings } from './database-options.js';
 const FEW_NAMES = 16;
 
 /**
- * The starts of a few files are read synchronously where the folder can: passing them to another thread takes longer than reading them.
+ * Examines a folder with few files synchronously if it can be read that way: handing the reads to another thread takes longer than making them.
  *
- * @param names those that the folder had just now.
+ * @param names the names in the folder, which was just listed.
  * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK.
  */
 export async function mustBeLevelDb(folder: WritableFolder, names: readonly string[]): Promise<void> {

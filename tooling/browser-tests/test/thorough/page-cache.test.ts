@@ -2,9 +2,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
-import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { browserBundle } from '../../src/browser-bundle.js';
 import { findChromium } from '../../src/chromium.js';
 
 const executablePath = findChromium();
@@ -42,17 +42,9 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
   let version = 1;
 
   beforeAll(async () => {
-    const { outputFiles } = await build({
-      stdin: { contents: `export { DatabaseReader } from '@bloom/leveldb'; export { HttpFolder } from '@bloom/leveldb/http';`, resolveDir: import.meta.dirname },
-      bundle: true,
-      format: 'iife',
-      globalName: 'bloom',
-      platform: 'browser',
-      write: false,
-      logLevel: 'error',
-    });
+    const script = await browserBundle(`export { DatabaseReader } from '@bloom/leveldb'; export { HttpFolder } from '@bloom/leveldb/http';`, import.meta.dirname);
     server = createServer((request, response) => {
-      const bytes = request.url === '/bloom.js' ? outputFiles[0]!.contents : files.get(request.url!.slice('/database/'.length));
+      const bytes = request.url === '/bloom.js' ? script : files.get(request.url!.slice('/database/'.length));
       if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><script src="/bloom.js"></script>');
       else if (bytes === undefined) response.writeHead(404).end();
       else sendRange(bytes, request.headers.range, { etag: `"${version}"`, 'last-modified': MODIFIED }, response);

@@ -2,9 +2,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { goldenTables } from '@bloom/fixtures';
-import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { browserBundle } from '../../src/browser-bundle.js';
 import { findChromium } from '../../src/chromium.js';
 
 const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
@@ -81,22 +81,11 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
   let foreign: Origin;
 
   beforeAll(async () => {
-    const { outputFiles } = await build({
-      stdin: {
-        contents: `export { HttpSource } from '@bloom/sstable/http'; export { Table } from '@bloom/sstable';`,
-        resolveDir: import.meta.dirname,
-      },
-      bundle: true,
-      format: 'iife',
-      globalName: 'bloom',
-      platform: 'browser',
-      write: false,
-      logLevel: 'error',
-    });
+    const script = await browserBundle(`export { HttpSource } from '@bloom/sstable/http'; export { Table } from '@bloom/sstable';`, import.meta.dirname);
     foreign = await Origin.start(sendTable);
     home = await Origin.start((request, response) => {
       if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><script src="/bloom.js"></script>');
-      else if (request.url === '/bloom.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0]!.contents);
+      else if (request.url === '/bloom.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
       else if (request.url === '/to-foreign') response.writeHead(302, { location: `${foreign.url}/table.ldb` }).end();
       else if (request.url === '/to-home') response.writeHead(302, { location: '/table.ldb' }).end();
       else if (request.url === '/table.ldb' && request.headers['x-api-key'] !== 'secret') response.writeHead(401).end();
