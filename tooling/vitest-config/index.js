@@ -13,19 +13,19 @@ const conditions = ['bloom-source', ...defaultServerConditions];
  * need them fresh use `vi.resetModules`. A test that forgets to load such code may pass after another that loaded it, and fail only when run alone.
  *
  * Of `packages/level`, `turns` replaces the clock before the packages take it, `fake-timers` replaces timers that other files' connections wait
- * for, and `many-contexts` sees the calls of all code in its process. `http-patience` and `http-retries` have fake timers too. Those of
- * `packages/web-storage` measure the most memory that their process had, and those of `packages/leveldb` have a file system that fails, one
+ * for, and `many-contexts` sees the calls of all code in its process. `http-patience` and `http-retries` have fake timers too. That of
+ * `packages/web-storage` measures the most memory that its process had, and those of `packages/leveldb` have a file system that fails, one
  * without descriptors, another limit of MANIFESTs, a file system whose syncs wait, another clock, and the native code that their process loaded.
- * Those of `packages/bytes` and `internal-key` have buffers that can be resized: once V8 11.3, of Node 20, has optimized code for these, it takes
+ * That of `packages/bytes` and `internal-key` have buffers that can be resized: once V8 11.3, of Node 20, has optimized code for these, it takes
  * detached arrays for arrays with bytes.
  *
  * @type {Readonly<Record<string, string[]>>}
  */
 const ISOLATED_FILES = {
-  'packages/bytes': ['test/arguments.test.ts', 'test/copy-bytes.test.ts'],
+  'packages/bytes': ['test/resizable-buffers.test.ts'],
   'packages/level': ['test/fake-timers.test.ts', 'test/many-contexts.test.ts', 'test/turns.test.ts'],
-  'packages/leveldb': ['test/failing-system.test.ts', 'test/host-locks.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
-  'packages/web-storage': ['test/attacked.test.ts', 'test/tagged-json.test.ts', 'test/values.test.ts'],
+  'packages/leveldb': ['test/failing-system.test.ts', 'test/host-locks.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
+  'packages/web-storage': ['test/decoding-memory.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts', 'test/internal-key.test.ts'],
 };
 

@@ -54,14 +54,6 @@ describe('mustBeBytes', () => {
     structuredClone(key.buffer, { transfer: [key.buffer] });
     expect(() => mustBeBytes('key', key)).toThrow('detached');
   });
-
-  test('rejects an array whose buffer was resized and is now too short', () => {
-    const buffer = new (ArrayBuffer as unknown as new (length: number, options: object) => ArrayBuffer & { resize(length: number): void })(8, { maxByteLength: 16 });
-    const key = new Uint8Array(buffer, 4, 4);
-    buffer.resize(2);
-    expect(key.length).toBe(0);
-    expect(() => mustBeBytes('key', key)).toThrow('detached');
-  });
 });
 
 test.each([

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BloomLevel } from '@bloom/level';
 import type { Comparator } from '@bloom/leveldb';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { expect, test, vi } from 'vitest';
 import { ThreadChannel } from '../src/node/thread-channel.js';
 import type { ThreadScope } from './level-threads.js';
@@ -47,45 +46,6 @@ test('two levels of one thread share a folder too', async () => {
   const alone = new BloomLevel(path);
   expect(await alone.keys().all()).toEqual(['a', 'b']);
   await alone.close();
-});
-
-test('two levels of one thread open while a third one of it is closed, which takes longer than they wait for an answer', async () => {
-  const path = threads.newPath();
-  const closed = new BloomLevel(path, SHARED);
-  const lock = WritableNodeFolder.prototype.lock;
-  const locking = vi.spyOn(WritableNodeFolder.prototype, 'lock').mockImplementationOnce(async function (this: WritableNodeFolder) {
-    const held = await lock.call(this);
-    return { release: () => delay(700).then(() => held.release()) };
-  });
-  try {
-    await closed.put('a', '1');
-    const closing = closed.close();
-    const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
-    await Promise.all(levels.map((level) => level.open()));
-    await closing;
-    for (const level of levels) expect(await level.get('a')).toBe('1');
-    for (const level of levels) await level.close();
-  } finally {
-    locking.mockRestore();
-  }
-});
-
-test('a level waits for another one of its thread whose opening takes seconds', async () => {
-  const path = threads.newPath();
-  const pin = WritableNodeFolder.prototype.pin;
-  const pinning = vi.spyOn(WritableNodeFolder.prototype, 'pin').mockImplementationOnce(function (this: WritableNodeFolder) {
-    const pinned = pin.call(this);
-    const list = pinned.list.bind(pinned);
-    pinned.list = () => delay(2500).then(() => list());
-    return pinned;
-  });
-  try {
-    const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
-    await Promise.all(levels.map((level) => level.put('a', '1')));
-    for (const level of levels) await level.close();
-  } finally {
-    pinning.mockRestore();
-  }
 });
 
 test('a snapshot and an iterator of a second level of a thread do not show what the first level writes next', async () => {

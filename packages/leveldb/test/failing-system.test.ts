@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { rejection } from '@bloom/fixtures/caught';
 
 /** The number of the call that fails, 0 for none, and the calls so far. */
 const calls = vi.hoisted(() => ({ failing: 0, made: 0, failed: '' }));
+/** With a code, LOCK cannot be opened. */
+const lock = vi.hoisted(() => ({ code: '' }));
 
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof nodeFs>();
@@ -24,7 +27,10 @@ vi.mock('node:fs', async (original) => {
     // Hundreds of syncs would take a minute.
     fsync: (_fd: number, done: (error: null) => void) => setImmediate(done, null),
     fdatasync: (_fd: number, done: (error: null) => void) => setImmediate(done, null),
-    openSync: failing('open', fs.openSync),
+    openSync: failing('open', (path: string, ...rest: [string, number]) => {
+      if (lock.code !== '' && path.endsWith('LOCK')) throw Object.assign(new Error(`${lock.code}: open`), { code: lock.code, syscall: 'open' });
+      return fs.openSync(path, ...rest);
+    }),
     closeSync: failing('close', fs.closeSync, true),
     fstatSync: failing('fstat', fs.fstatSync),
     lstatSync: failing('lstat', fs.lstatSync),
@@ -37,6 +43,7 @@ vi.mock('node:fs', async (original) => {
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-failing-system-'));
 afterAll(() => rmSync(root, { recursive: true }));
+afterEach(() => Object.assign(lock, { code: '' }));
 
 /** The files of the test that are open, except LOCK: where another program of the process may have locked it, closing it would end that lock. */
 function openFiles(): string[] {
@@ -77,4 +84,20 @@ test.runIf(process.platform === 'linux')('whatever call of the system fails, no 
     failed.add(calls.failed);
   }
   expect([...failed].sort()).toEqual(['close', 'fstat', 'lstat', 'open', 'rename', 'stat', 'unlink', 'write']);
+});
+
+test.each([
+  ['EMFILE', 'EMFILE'],
+  ['ENFILE', 'ENFILE'],
+  ['EIO', 'EIO'],
+  ['ENOSPC', 'ENOSPC'],
+  // The system does not allow it, whatever is locked.
+  ['EACCES', 'BLOOM_NO_LOCK'],
+  ['EROFS', 'BLOOM_NO_LOCK'],
+])('if LOCK cannot be opened because of %s, the code is %s', async (code, expected) => {
+  lock.code = code;
+  for (const call of [Database.open, Database.repair]) {
+    const path = mkdtempSync(join(root, 'folder-'));
+    expect(await rejection(call(new WritableNodeFolder(path)))).toMatchObject({ code: expected });
+  }
 });

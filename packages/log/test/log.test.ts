@@ -478,7 +478,8 @@ describe('damage', () => {
       test('do not hide one changed byte in a last record that ends with zeros, however many', () => {
         for (const zeros of [1, 8, 60]) {
           const whole = written([payload(100), new Uint8Array([...payload(50), ...new Uint8Array(zeros)])]);
-          for (let at = 107; at < whole.length; at++) {
+          // All of the header, and some of the payload.
+          for (let at = 107; at < whole.length; at += at < 114 ? 1 : 5) {
             for (const change of [1, 0xff]) {
               const bytes = new Uint8Array(2 * B);
               bytes.set(whole);
@@ -594,10 +595,10 @@ describe('a record that is larger than maxRecordLength', () => {
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     reader.push(pad(first));
-    for (let i = 0; i < 300; i++) reader.push(pad(middle));
+    for (let i = 0; i < 150; i++) reader.push(pad(middle));
     collectGarbage();
-    // The blocks have ten million bytes.
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3_000_000);
+    // The blocks have five million bytes.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000);
     expect(reader.finish()).toMatchObject({ problem: 'cut record' });
   });
 

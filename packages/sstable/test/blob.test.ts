@@ -75,8 +75,8 @@ describe('a Blob source', () => {
 
   test('splits a large read into pieces of at most 64 MiB, and stops at a short piece', async () => {
     const mib = 2 ** 20;
-    const content = new Uint8Array(140 * mib);
-    const marks = [10, 10 + 64 * mib, 9 + 64 * mib, 9 + 130 * mib];
+    const content = new Uint8Array(67 * mib);
+    const marks = [10, 10 + 64 * mib, 9 + 64 * mib, 9 + 66 * mib];
     for (const [i, offset] of marks.entries()) content[offset] = i + 1;
     const blob = new Blob([content]);
     const slices: [number, number][] = [];
@@ -87,14 +87,13 @@ describe('a Blob source', () => {
         return blob.slice(start, Math.min(end, start + most));
       },
     });
-    const read = await new BlobSource(watched(Infinity)).read(10, 130 * mib);
+    const read = await new BlobSource(watched(Infinity)).read(10, 66 * mib);
     expect(slices).toEqual([
       [10, 64 * mib],
-      [10 + 64 * mib, 64 * mib],
-      [10 + 128 * mib, 2 * mib],
+      [10 + 64 * mib, 2 * mib],
     ]);
-    expect(sameBytes(read, content.subarray(10, 10 + 130 * mib))).toBe(true);
-    expect((await new BlobSource(watched(5)).read(0, 130 * mib)).length).toBe(5);
+    expect(sameBytes(read, content.subarray(10, 10 + 66 * mib))).toBe(true);
+    expect((await new BlobSource(watched(5)).read(0, 66 * mib)).length).toBe(5);
   });
 
   test('that is aborted reads nothing', async () => {

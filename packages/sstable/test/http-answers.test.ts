@@ -273,9 +273,9 @@ test('a large read is split into ranges of at most 64 MiB', async () => {
     return new Response(new Uint8Array(last! - first! + 1).fill(ranges.length), { status: 206 });
   };
   const source = await HttpSource.open('https://example.org/a', { fetch: sparse, byteLength: 5e9 });
-  const bytes = await source.read(4e9, 100 * mib);
-  expect(ranges).toEqual([`bytes=4000000000-${4e9 + 64 * mib - 1}`, `bytes=${4e9 + 64 * mib}-${4e9 + 100 * mib - 1}`]);
-  expect([bytes.length, bytes[0], bytes[64 * mib - 1], bytes[64 * mib], bytes.at(-1)]).toEqual([100 * mib, 1, 1, 2, 2]);
+  const bytes = await source.read(4e9, 66 * mib);
+  expect(ranges).toEqual([`bytes=4000000000-${4e9 + 64 * mib - 1}`, `bytes=${4e9 + 64 * mib}-${4e9 + 66 * mib - 1}`]);
+  expect([bytes.length, bytes[0], bytes[64 * mib - 1], bytes[64 * mib], bytes.at(-1)]).toEqual([66 * mib, 1, 1, 2, 2]);
   ranges.length = 0;
   const vast = await HttpSource.open('https://example.org/a', { fetch: sparse, byteLength: 2 ** 50 });
   const error = await rejection(vast.read(0, 2 ** 45));

@@ -63,7 +63,7 @@ describe.each(inspections)('%s', (_, run) => {
 });
 
 test('the search for blocks can be aborted by a timer', async () => {
-  const junk = seeded(5).bytes(6 * 2 ** 20);
+  const junk = seeded(5).bytes(3 * 2 ** 20);
   const memory = new MemorySource(junk);
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -71,7 +71,7 @@ test('the search for blocks can be aborted by a timer', async () => {
   const source: Source = {
     byteLength: junk.length,
     read(offset, length) {
-      // Once for the index and once, at last, for blocks, all of it is searched in six steps.
+      // Once for the index and once, at last, for blocks, all of it is searched in three steps.
       if (length === junk.length && ++whole === 2) setTimeout(() => controller.abort(reason), 0);
       return memory.read(offset, length);
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BloomLevel } from '@bloom/level';
 import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { expect, test, vi } from 'vitest';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from '../../src/node/thread-channel.js';
 import { BACKWARD, SHARED, ThreadsOfTest } from '../threads-of-test.js';
@@ -253,4 +254,43 @@ test('an iterator and a snapshot of a thread that is busy while the owner closes
   // It waits no longer than the thread is busy.
   expect(performance.now() - begun).toBeLessThan(4000);
   await other.close();
+});
+
+test('two levels of one thread open while a third one of it is closed, which takes longer than they wait for an answer', async () => {
+  const path = threads.newPath();
+  const closed = new BloomLevel(path, SHARED);
+  const lock = WritableNodeFolder.prototype.lock;
+  const locking = vi.spyOn(WritableNodeFolder.prototype, 'lock').mockImplementationOnce(async function (this: WritableNodeFolder) {
+    const held = await lock.call(this);
+    return { release: () => delay(700).then(() => held.release()) };
+  });
+  try {
+    await closed.put('a', '1');
+    const closing = closed.close();
+    const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
+    await Promise.all(levels.map((level) => level.open()));
+    await closing;
+    for (const level of levels) expect(await level.get('a')).toBe('1');
+    for (const level of levels) await level.close();
+  } finally {
+    locking.mockRestore();
+  }
+});
+
+test('a level waits for another one of its thread whose opening takes seconds', async () => {
+  const path = threads.newPath();
+  const pin = WritableNodeFolder.prototype.pin;
+  const pinning = vi.spyOn(WritableNodeFolder.prototype, 'pin').mockImplementationOnce(function (this: WritableNodeFolder) {
+    const pinned = pin.call(this);
+    const list = pinned.list.bind(pinned);
+    pinned.list = () => delay(2500).then(() => list());
+    return pinned;
+  });
+  try {
+    const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
+    await Promise.all(levels.map((level) => level.put('a', '1')));
+    for (const level of levels) await level.close();
+  } finally {
+    pinning.mockRestore();
+  }
 });
