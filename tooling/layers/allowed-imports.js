@@ -35,7 +35,7 @@ export const folders = {
     compression: ['format'],
     read: ['format', 'compression'],
     write: ['format', 'compression'],
-    inspect: ['format', 'compression', 'read', 'database'],
+    inspect: ['format', 'compression', 'read'],
     database: ['format', 'read'],
     node: ['read', 'write'],
     http: ['read'],
