@@ -254,8 +254,9 @@ describe('an entry that the format cannot represent is not written', () => {
   });
 
   test('everything that is written is read back', () => {
+    const wrong: string[] = [];
     for (const format of ['tsv', 'jsonl', 'csv', 'hex', 'base64', 'raw', 'kv'] as const) {
-      for (let round = 0; round < 2000; round++) {
+      for (let round = 0; round < 1000; round++) {
         // Bytes with a meaning in some format, and some without.
         const draw = (): Uint8Array =>
           random.bytes(random.below(5)).map((byte) => [9, 10, 13, 34, 92, 97, 0xc3, 0xa9][byte % 8]!);
@@ -266,12 +267,14 @@ describe('an entry that the format cannot represent is not written', () => {
         try {
           printer.print(...entry, out, []);
         } catch (error) {
-          expect(error).toBeInstanceOf(OutputError);
+          if (!(error instanceof OutputError)) throw error;
           continue;
         }
-        expect(decodeAll(format, [out.view()]).map((text) => text.slice(2))).toEqual([hex(entry)]);
+        const read = decodeAll(format, [out.view()]).map((text) => text.slice(2));
+        if (read.length !== 1 || read[0] !== hex(entry)) wrong.push(`${format}: ${hex(entry)} became ${read.join(', ')}`);
       }
     }
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -454,7 +454,7 @@ describe('damage', () => {
         const whole = written([payload(length), payload(second)]);
         const at = length + 7;
         // After the header, and wherever the copy of the payload stopped, except before its last byte.
-        for (let left = 2; left <= 40; left++) {
+        for (let left = 2; left <= 40; left += 2) {
           for (const end of [whole.length, ...(second > B ? [B] : [])]) {
             const bytes = new Uint8Array(4 * B);
             bytes.set(whole.subarray(0, end - left));

@@ -48,7 +48,7 @@ function sortedEntries(random: Random, count: number, start: Uint8Array): Entry[
 test('consecutive blocks have the bytes of the format, and the builder knows their size before and after each entry', () => {
   const random = seeded(31);
   const wrong: string[] = [];
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < 30; round++) {
     const restartInterval = random.pick([1, 2, 3, 16]);
     const builder = new BlockBuilder(restartInterval);
     const start = random.bytes(random.pick([3, 40, 200, 3000]));
