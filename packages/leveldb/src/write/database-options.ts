@@ -188,11 +188,42 @@ function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings
  * @throws TypeError or RangeError, which names the option that is wrong.
  */
 export function settingsOf(options: DatabaseOptions): Settings {
+  mustBeReading(options);
+  const shared = sharedSettingsOf(options);
+  const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
+  const given: DatabaseOptions = { ...options, cache, bitsPerKey: shared.levelBits };
+  return { ...shared, cache, compressedBy: (codec) => settingsOf({ ...given, compression: codec }) };
+}
+
+/** The settings that databases with the same options can share. */
+type SharedSettings = Omit<Settings, 'cache' | 'compressedBy'>;
+
+/** The last options whose values were all plain, and their settings. */
+let last: { readonly options: DatabaseOptions; readonly settings: SharedSettings } | undefined;
+
+/** Remembers the last settings, because most databases of a program have the same options, and to check them took a tenth of opening a small database. */
+function sharedSettingsOf({ cache: _, ...options }: DatabaseOptions): SharedSettings {
+  if (last !== undefined && isSame(options, last.options)) return last.settings;
+  const settings = checkedSettings(options);
+  if (Object.values(options).every(isPlain)) last = { options, settings };
+  return settings;
+}
+
+function isSame(a: DatabaseOptions, b: DatabaseOptions): boolean {
+  for (const name in DATABASE_OPTIONS) if (a[name as keyof DatabaseOptions] !== b[name as keyof DatabaseOptions]) return false;
+  return true;
+}
+
+/** Whether it cannot change. */
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' && typeof value !== 'function';
+}
+
+function checkedSettings(options: DatabaseOptions): SharedSettings {
   const { filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes } = options;
   const comparator = comparatorOf('comparator', options.comparator);
   const holding = holdSettingsOf(options);
   mustBeDamageMode(options.damage);
-  mustBeReading(options);
   const { compression = 'snappy' } = options;
   const levelBits = options.bitsPerKey === undefined ? undefined : levelBitsOf(options.bitsPerKey);
   const filterPolicy = policyOf(options, comparator);
@@ -215,8 +246,6 @@ export function settingsOf(options: DatabaseOptions): Settings {
   new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
   const reading: ReaderOptions = { readAheadBytes, gapBytes, tailBytes };
-  const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
-  const given: DatabaseOptions = { ...options, cache, bitsPerKey: levelBits };
   return {
     createIfMissing: flag('createIfMissing', options.createIfMissing ?? true),
     errorIfExists: flag('errorIfExists', options.errorIfExists ?? false),
@@ -230,12 +259,10 @@ export function settingsOf(options: DatabaseOptions): Settings {
     ...holding,
     maxBlockBytes,
     blockSize,
-    cache,
     building,
     buildingWith: (bitsPerKey) => (bitsPerKey === undefined ? building : { ...building, filterPolicy: policyWith(bitsPerKey) }),
     levelBits,
     isCompressionNamed: options.compression !== undefined,
-    compressedBy: (codec) => settingsOf({ ...given, compression: codec }),
     opening: internalTableOptions({
       comparator,
       filterPolicies: readablePolicies(filterPolicies ?? [], filterPolicy, comparator),
