@@ -87,3 +87,19 @@ test('a large file is deleted at once, and is not left open', async () => {
   if (isLinux) expect(openFiles().filter((name) => name.startsWith(path))).toEqual([]);
   await folder.delete('large');
 });
+
+test('a file that was just created is not checked again before its first bytes, but with each sync', async () => {
+  const folder = new WritableNodeFolder(root);
+  const file = folder.create('new');
+  if (!(file instanceof NodeWritableFile)) throw new TypeError('not a NodeWritableFile');
+  let looks = 0;
+  file.onLook = () => looks++;
+  await file.append(new Uint8Array(1));
+  expect(looks).toBe(0);
+  const syncing = file.sync();
+  syncs.goOn();
+  await syncing;
+  expect(looks).toBe(1);
+  await file.close();
+  await folder.delete('new');
+});

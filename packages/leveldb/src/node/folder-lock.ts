@@ -31,6 +31,9 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'E
 /** The native call is faster, but has not been tested on Windows. */
 const realPathOf = process.platform === 'win32' ? realpathSync : realpathSync.native;
 
+/** The locks of the host, once it has them: the promises of {@link hostLocks} took as long as locking a file. */
+let knownLocks: FileLocks | undefined;
+
 /** How often to retry when LOCK is deleted and recreated at the same moment. */
 const MAX_ATTEMPTS = 100;
 
@@ -38,7 +41,7 @@ const MAX_ATTEMPTS = 100;
 export async function lockFolder(path: string): Promise<FolderLock> {
   // If a thread is terminated while it loads koffi 3.3, the whole process aborts. So a thread that cannot get the lock does not load it.
   if (!isMainThread) refuseIfLockedHere(path);
-  const locks = await hostLocks();
+  const locks = (knownLocks ??= await hostLocks());
   // From here on nothing is awaited: two calls must not open LOCK at the same time.
   const file = join(realPathOf(path), LOCK);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

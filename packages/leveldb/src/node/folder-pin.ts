@@ -1,5 +1,7 @@
-import { type BigIntStats, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fsync, lstatSync, openSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { FolderError } from '../folder/folder.js';
 import { LOCK } from '../format/file-name.js';
 import { holdsLock } from './folder-lock.js';
@@ -34,16 +36,48 @@ function identityOf({ dev, ino }: BigIntStats): NodeIdentity {
   return Number.isSafeInteger(numbers.dev) && Number.isSafeInteger(numbers.ino) ? numbers : { dev, ino };
 }
 
-/**
- * Keeps a folder open, so that no other folder gets its number even if it is deleted.
- *
- * @returns a function that closes it.
- */
-export function keepFolderOpen(path: string): () => void {
-  // Windows cannot open folders. It does not give a number to another folder that soon.
-  if (process.platform === 'win32') return () => undefined;
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  return () => closeSync(fd);
+/** The folder that a path leads to, kept open, so that no other folder gets its number even if it is deleted. */
+export class OpenFolder {
+  readonly #path: string;
+  /** Undefined on Windows, which cannot open folders. It does not give a number to another folder that soon. */
+  readonly #fd: number | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#fd = process.platform === 'win32' ? undefined : openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  }
+
+  /** Makes the names of its files survive a power failure. Windows cannot sync folders, and does not need to. */
+  async sync(): Promise<void> {
+    if (this.#fd === undefined) return;
+    try {
+      // Only this takes so long that it is passed to another thread.
+      await syncLater(this.#fd);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'ERR_ACCESS_DENIED') await syncByHandle(this.#path);
+      else if (!FOLDERS_DO_NOT_SYNC.has(code)) throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+  }
+}
+
+/** The errors of file systems that do not support syncing a folder at all. */
+const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
+
+const syncLater = promisify(fsync);
+
+/** For Node's permission model, which forbids `fsync` on a descriptor. */
+async function syncByHandle(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /**

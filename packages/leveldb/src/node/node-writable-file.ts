@@ -111,7 +111,8 @@ export class NodeWritableFile implements WritableFile {
   constructor(fd: number, path: string, nameCount: number) {
     this.#fd = fd;
     this.#path = path;
-    this.#nextLook = nameCount === 0 ? Infinity : 0;
+    // It was just created or opened under its name, in a folder that was just checked.
+    this.#nextLook = nameCount === 0 ? Infinity : now() + LOOK_INTERVAL;
     if (openFiles++ === 0) process.on('exit', writeAtExit);
   }
 
@@ -147,7 +148,13 @@ export class NodeWritableFile implements WritableFile {
     // Bytes appended during the sync may not be part of it.
     this.#isDirty = false;
     this.#unsyncedBytes = 0;
-    await this.#sync();
+    try {
+      // On macOS, all of these calls use F_FULLFSYNC.
+      await syncLater(this.#fd);
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_ACCESS_DENIED') throw error;
+      await this.#syncByHandle();
+    }
     await this.check();
   }
 
@@ -164,9 +171,9 @@ export class NodeWritableFile implements WritableFile {
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost, or may be. */
-  async check(): Promise<void> {
+  check(): void | Promise<void> {
     // The system reports a failure to one sync only, which may be this one.
-    await this.#earlySync;
+    if (this.#earlySync !== undefined) return this.#earlySync.then(() => this.#look());
     this.#look();
   }
 
@@ -177,19 +184,13 @@ export class NodeWritableFile implements WritableFile {
     if (this.#nextLook !== Infinity) this.#mustHaveName();
   }
 
-  async #sync(): Promise<void> {
+  /** For Node's permission model, which forbids the call for a descriptor. A file can be synced through any of its descriptors. */
+  async #syncByHandle(): Promise<void> {
+    const handle = await open(this.#path, 'r+');
     try {
-      // On macOS, all of these calls use F_FULLFSYNC.
-      await syncLater(this.#fd);
-    } catch (error) {
-      if (codeOf(error) !== 'ERR_ACCESS_DENIED') throw error;
-      // Node's permission model has switched off the call for descriptors. A file can be synced through any of them.
-      const handle = await open(this.#path, 'r+');
-      try {
-        await handle.datasync();
-      } finally {
-        await handle.close();
-      }
+      await handle.datasync();
+    } finally {
+      await handle.close();
     }
   }
 

@@ -4,14 +4,15 @@ import { closeRead } from '../folder/closing-files.js';
 import type { FolderFile, SyncFolderFile } from '../folder/folder.js';
 import type { PinnedFolder, WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import type { TableThread, TableThreadSettings } from '../folder/table-thread.js';
-import { type FolderPin, keepFolderOpen, mustBePinned, pinFolder } from './folder-pin.js';
+import { type FolderPin, mustBePinned, OpenFolder, pinFolder } from './folder-pin.js';
 import { NodeWritableFile } from './node-writable-file.js';
 
 /** A folder of the file system as it is now: each operation checks that no other folder has taken its place. */
 export class PinnedNodeFolder implements PinnedFolder {
   readonly name: string | undefined;
   readonly #folder: WritableFolder;
-  readonly #letGo: () => void;
+  /** The same folder, whatever takes its place. */
+  readonly #open: OpenFolder;
   readonly #pin: FolderPin;
   readonly #mustBePinned = (): void => {
     mustBePinned(this.#pin);
@@ -22,11 +23,11 @@ export class PinnedNodeFolder implements PinnedFolder {
     this.#folder = folder;
     this.#pin = pinFolder(path);
     // Last, because nothing would close the folder if a later step failed.
-    this.#letGo = keepFolderOpen(path);
+    this.#open = new OpenFolder(path);
   }
 
   unpin(): void {
-    this.#letGo();
+    this.#open.close();
   }
 
   async list(): Promise<readonly string[]> {
@@ -82,7 +83,7 @@ export class PinnedNodeFolder implements PinnedFolder {
   }
 
   syncFolder(): void | Promise<void> {
-    return this.#run((folder) => folder.syncFolder());
+    return this.#run(() => this.#open.sync());
   }
 
   lostFolder(): WritableFolder {
@@ -117,15 +118,10 @@ export class PinnedNodeFolder implements PinnedFolder {
     } catch (error) {
       throw this.#causeOf(error);
     }
-    return isPromise(result) ? this.#settled(result) : result;
-  }
-
-  async #settled<T>(result: Promise<T>): Promise<T> {
-    try {
-      return await result;
-    } catch (error) {
+    if (!isPromise(result)) return result;
+    return result.catch((error: unknown) => {
       throw this.#causeOf(error);
-    }
+    });
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the folder has been replaced since, which may be why an operation failed. */

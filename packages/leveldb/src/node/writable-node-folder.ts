@@ -1,5 +1,5 @@
-import { close, closeSync, constants, fsync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
-import { open, rmdir } from 'node:fs/promises';
+import { close, closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
@@ -14,7 +14,7 @@ import type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from '../
 import type { TableThread, TableThreadSettings } from '../folder/table-thread.js';
 import { BackgroundThread, ownThread } from './background-thread.js';
 import { lockFolder } from './folder-lock.js';
-import { pinFolder } from './folder-pin.js';
+import { OpenFolder, pinFolder } from './folder-pin.js';
 import { NODE_FOLDER_OPTIONS, NodeFolder, type NodeFolderOptions, SyncNodeFolder } from './node-folder.js';
 import { createFile, openFileForAppend } from './node-writable-file.js';
 import { PinnedNodeFolder } from './pinned-node-folder.js';
@@ -87,7 +87,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 
   #mayHaveMany(): boolean {
     if (this.#nameCount !== Infinity) return this.#nameCount > FEW_NAMES;
-    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? Infinity;
+    // A missing folder has no names.
+    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
     return size > FEW_NAMES_BYTES;
   }
 
@@ -248,34 +249,13 @@ function makeFolders(path: string): string[] {
   }
 }
 
-/** The errors of file systems that do not support syncing a folder at all. */
-const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
-
-const syncLater = promisify(fsync);
 const closeLater = promisify(close);
 
-/** For Node's permission model, which forbids `fsync` on a descriptor. */
-async function syncByHandle(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 async function syncFolderAt(path: string): Promise<void> {
-  // Windows cannot sync folders, and does not need to.
-  if (process.platform === 'win32') return;
-  // Only the sync itself takes so long that it is passed to another thread.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  const folder = new OpenFolder(path);
   try {
-    await syncLater(fd);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ERR_ACCESS_DENIED') await syncByHandle(path);
-    else if (!FOLDERS_DO_NOT_SYNC.has(code)) throw error;
+    await folder.sync();
   } finally {
-    closeSync(fd);
+    folder.close();
   }
 }
