@@ -7,7 +7,7 @@ import type { ClearRange } from '@bloom/leveldb';
 import type { LevelOptions, OpenOptions } from './level-options.js';
 
 /** The arguments of a call. */
-interface CallForm {
+export interface CallForm {
   /** In words, for messages. */
   readonly takes: string;
   /** The position of its options, which come last. */

@@ -180,7 +180,7 @@ export class DatabaseStore implements LevelStore {
   }
 
   async close(): Promise<void> {
-    await this.idle();
+    if (this.#reading > 0) await this.idle();
     try {
       await (this.#sharing.end?.() ?? this.#opened.close());
     } catch (error) {

@@ -94,14 +94,12 @@ class ItemReader<T extends Item> {
     return this.#position < this.#ahead.length ? this.#ahead[this.#position++] : this.#nextRead(counted);
   }
 
-  async nextv(size: number, { count, limit }: Counted): Promise<T[]> {
+  nextv(size: number, { count, limit }: Counted): Promise<T[]> {
     this.#isFirst = false;
-    if (this.cached > 0) {
-      const items = this.#ahead.slice(this.#position, this.#position + size);
-      this.#position += items.length;
-      return items;
-    }
-    return this.#read(Math.min(size, limit - count));
+    if (this.cached === 0) return this.#read(Math.min(size, limit - count));
+    const items = this.#ahead.slice(this.#position, this.#position + size);
+    this.#position += items.length;
+    return Promise.resolve(items);
   }
 
   /**
@@ -162,8 +160,8 @@ class ItemReader<T extends Item> {
     return this.cached > 0 ? this.#ahead[this.#position++] : undefined;
   }
 
-  async #read(size: number): Promise<T[]> {
-    return size > 0 ? (this.#walk.read(size, this.#highWaterMark) as Promise<T[]>) : [];
+  #read(size: number): Promise<T[]> {
+    return size > 0 ? (this.#walk.read(size, this.#highWaterMark) as Promise<T[]>) : Promise.resolve([]);
   }
 }
 

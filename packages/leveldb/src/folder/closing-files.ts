@@ -50,8 +50,24 @@ export async function runEnding<T>(work: () => Promise<T>, end: () => void | Pro
     await attempt(end);
     throw error;
   }
-  await end();
+  const ending = end();
+  if (ending !== undefined) await ending;
   return result;
+}
+
+/** Starts all steps, and waits for all, even if one fails. @throws the failure of the first one that failed. */
+export async function allDone(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(steps.map(started))) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Not async, because that would make another promise. */
+function started(step: () => void | Promise<void>): Promise<void> {
+  try {
+    const ending = step();
+    return isPromise(ending) ? ending : Promise.resolve();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** Runs `end`, and ignores its failure: it loses nothing, or must not replace an earlier one. */

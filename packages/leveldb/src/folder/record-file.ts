@@ -58,11 +58,11 @@ export class RecordFile {
   }
 
   /** Fails when written bytes are lost. */
-  async check(): Promise<void> {
-    await this.#file.check?.();
+  check(): void | Promise<void> {
+    return this.#file.check?.();
   }
 
-  async close(): Promise<void> {
-    await this.#file.close();
+  close(): void | Promise<void> {
+    return this.#file.close();
   }
 }

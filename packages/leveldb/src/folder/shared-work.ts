@@ -21,9 +21,9 @@ export class SharedWork<Key> {
     });
   }
 
-  /** Ends all work. Calls that wait for it are rejected with `reason` at once. */
-  abort(reason: unknown): void {
-    for (const key of [...this.#running.keys()]) this.#abort(key, reason);
+  /** Ends all work. Calls that wait for it are rejected at once. @param reason returns the error. */
+  abort(reason: () => unknown): void {
+    for (const key of [...this.#running.keys()]) this.#abort(key, reason());
   }
 
   #begin(key: Key, begin: (signal: Signal) => Promise<unknown>) {

@@ -243,11 +243,11 @@ export class TableCache {
   }
 
   /** Closes all tables, used or not. @returns when they are closed. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.retire();
-    this.openings.abort(new TypeError('the reader was closed'));
+    this.openings.abort(() => new TypeError('the reader was closed'));
     for (const handle of [...this.#open]) this.#close(handle);
-    await this.closing.settled();
+    return this.closing.settled();
   }
 
   /** Closes unused tables until at most `count` are open. */

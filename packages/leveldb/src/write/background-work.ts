@@ -110,7 +110,7 @@ export class BackgroundWork {
     this.#wake();
     this.tables.lookUp();
     const ending = this.tables.close();
-    await this.idle();
+    while (this.running !== undefined) await this.running;
     await ending;
   }
 

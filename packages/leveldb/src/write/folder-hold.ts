@@ -40,7 +40,7 @@ export async function earlierCalls(folder: WritableFolder): Promise<void> {
  * and delete the database that is being opened.
  */
 export function inCallOrder<T>(folder: WritableFolder, make: () => Promise<T>): Promise<T> {
-  const made = earlierCalls(folder).then(make);
+  const made = callsFor(folder).length === 0 ? make() : earlierCalls(folder).then(make);
   const ended = made.then(
     () => undefined,
     () => undefined,
@@ -69,7 +69,7 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
       release,
       end(work) {
         const ended = runEnding(work, release);
-        const call: FolderCall = { folder, ended: attempt(() => ended), isLastWork: true };
+        const call: FolderCall = { folder, ended: ended.catch(() => undefined), isLastWork: true };
         calls.add(call);
         // An attempt to lock that has just failed looks for this call one turn later.
         void call.ended.then(turn).then(() => calls.delete(call));

@@ -1,7 +1,7 @@
 import type { TableStats } from '@bloom/sstable';
 import { boundsOfUserKeys } from '../compact/pick-compaction.js';
 import { overlapsLevel } from '../compact/overlap.js';
-import { attempt } from '../folder/closing-files.js';
+import { allDone, attempt, runEnding } from '../folder/closing-files.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { TableFiles } from '../read/base-reader.js';
 import { BackgroundWork } from './background-work.js';
@@ -75,10 +75,10 @@ export class OpenDatabase implements TableFiles {
       log.isNamed = change !== undefined || obsolete.length > 0;
       this.settings.onEvent?.(versionInstalled(versions.manifestName, undefined, versions.current, versions.lastSequence));
       // Every file that was made since then is in use.
-      await this.background.removeObsoleteFiles(obsolete);
+      if (obsolete.length > 0) await this.background.removeObsoleteFiles(obsolete);
       this.background.schedule();
     } catch (error) {
-      await Promise.allSettled([versions.close(), log.close(), files.close()]);
+      await attempt(() => allDone([() => versions.close(), () => log.close(), () => files.close()]));
       throw error;
     }
   }
@@ -138,12 +138,13 @@ export class OpenDatabase implements TableFiles {
       const { versions, files, log, failure } = this.state;
       // A repair would treat their entries as present, even those that were deleted since.
       if (files.endViews()) await this.background.removeObsoleteFiles();
-      // Once writing has ended, its callers know the reason.
-      const checking = failure === undefined ? log.check() : Promise.resolve();
-      await checking.catch(() => undefined);
-      for (const outcome of await Promise.allSettled([checking, log.close(), versions.close(), files.close()])) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-      }
+      await runEnding(
+        async () => {
+          // Once writing has ended, its callers know the reason.
+          if (failure === undefined) await log.check();
+        },
+        () => allDone([() => log.close(), () => versions.close(), () => files.close()]),
+      );
     });
   }
 }

@@ -5,6 +5,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import { Memtable } from '../memtable/memtable.js';
+import { allDone, attempt } from '../folder/closing-files.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
@@ -120,7 +121,7 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
     files.addDropped(dropped);
     return { settings, versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
   } catch (error) {
-    await Promise.allSettled([versions.close(), files?.close()]);
+    await attempt(() => allDone([() => versions.close(), () => files?.close()]));
     // No edit lists them yet.
     for (const { number } of made) await deleteIfPossible(folder, tableFileName(number));
     throw error;

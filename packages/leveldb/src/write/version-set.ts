@@ -7,7 +7,7 @@ import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { quotedName } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import { attempt, closeRead, runEnding } from '../folder/closing-files.js';
+import { allDone, attempt, closeRead, runEnding } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { encodeCurrent } from '../format/current.js';
@@ -55,11 +55,6 @@ export function mustBeOrderOf(named: string | undefined, { name }: Comparator, p
 export function noManifestRoom(part: string): DatabaseError {
   const problem = `the first and last keys of the tables take ${part} the limit of a MANIFEST, ${MAX_MANIFEST_RECORDS} bytes: copy the entries to a new database with a larger maxFileSize`;
   return new DatabaseError('BLOOM_NO_ROOM', problem);
-}
-
-/** Waits for all, even if one fails: none may continue once its file is closed. */
-async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** Opens a short file, synchronously where the folder can: a trip to another thread takes ten times as long as opening and reading it. */
@@ -252,8 +247,8 @@ export class VersionSet implements ManifestFields {
     await this.#folder.syncFolder();
   }
 
-  async close(): Promise<void> {
-    await this.#manifest?.close();
+  close(): void | Promise<void> {
+    return this.#manifest?.close();
   }
 
   async #append(manifest: RecordFile, record: Uint8Array): Promise<void> {
