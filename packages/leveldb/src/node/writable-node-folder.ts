@@ -1,5 +1,4 @@
-import { close, closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
-import { rmdir } from 'node:fs/promises';
+import { close, closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
@@ -7,6 +6,7 @@ import * as inKernel from '../compact/in-kernel.js';
 import { provideKernelWork } from '../compact/load-kernel-work.js';
 import { PackedWalk } from '../cursor/packed-walk.js';
 import { providePackedWalk } from '../cursor/load-packed-walk.js';
+import { attempt } from '../folder/closing-files.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
@@ -105,11 +105,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 
   async removeFolder(): Promise<void> {
     mustHaveAtMost('WritableNodeFolder.removeFolder', 'no arguments', 0, arguments.length);
-    try {
-      await rmdir(this.path);
-    } catch {
-      // It has other files, is a link or a mount point, or its parent must not be changed. LevelDB ignores this too.
-    }
+    // It may have other files, or be a link or a mount point, or its parent must not be changed. LevelDB ignores this too.
+    await attempt(() => rmdirSync(this.path));
   }
 
   /** Asynchronous reads of this file are also synchronous, because Node cannot open a `FileHandle` synchronously. */

@@ -191,8 +191,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
   mustBeReading(options);
   const shared = sharedSettingsOf(options);
   const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
-  const given: DatabaseOptions = { ...options, cache, bitsPerKey: shared.levelBits };
-  return { ...shared, cache, compressedBy: (codec) => settingsOf({ ...given, compression: codec }) };
+  return { ...shared, cache, compressedBy: (codec) => settingsOf({ ...options, cache, bitsPerKey: shared.levelBits, compression: codec }) };
 }
 
 /** The settings that databases with the same options can share. */
@@ -202,15 +201,17 @@ type SharedSettings = Omit<Settings, 'cache' | 'compressedBy'>;
 let last: { readonly options: DatabaseOptions; readonly settings: SharedSettings } | undefined;
 
 /** Remembers the last settings, because most databases of a program have the same options, and to check them took a tenth of opening a small database. */
-function sharedSettingsOf({ cache: _, ...options }: DatabaseOptions): SharedSettings {
-  if (last !== undefined && isSame(options, last.options)) return last.settings;
+function sharedSettingsOf(given: DatabaseOptions): SharedSettings {
+  if (last !== undefined && areSame(given, last.options)) return last.settings;
+  const { cache: _, ...options } = given;
   const settings = checkedSettings(options);
   if (Object.values(options).every(isPlain)) last = { options, settings };
   return settings;
 }
 
-function isSame(a: DatabaseOptions, b: DatabaseOptions): boolean {
-  for (const name in DATABASE_OPTIONS) if (a[name as keyof DatabaseOptions] !== b[name as keyof DatabaseOptions]) return false;
+/** Whether all options but the cache are the same. */
+function areSame(a: DatabaseOptions, b: DatabaseOptions): boolean {
+  for (const name in DATABASE_OPTIONS) if (a[name as keyof DatabaseOptions] !== b[name as keyof DatabaseOptions] && name !== 'cache') return false;
   return true;
 }
 
