@@ -1,6 +1,7 @@
 import { mkdtemp, rename, rm, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FolderPin, mustBePinned, pinFolder } from '../src/node/folder-pin.js';
 
@@ -33,4 +34,18 @@ test.each([
   expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
   await mkdir(path);
   expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
+});
+
+test('a pinned folder is synced by the method of its class', async () => {
+  let syncs = 0;
+  class SyncedFolder extends WritableNodeFolder {
+    override async syncFolder(): Promise<void> {
+      syncs++;
+      await super.syncFolder();
+    }
+  }
+  const pinned = new SyncedFolder(path).pin();
+  await pinned.syncFolder();
+  pinned.unpin();
+  expect(syncs).toBe(1);
 });

@@ -13,17 +13,20 @@ export class PinnedNodeFolder implements PinnedFolder {
   readonly #folder: WritableFolder;
   /** The same folder, whatever takes its place. */
   readonly #open: OpenFolder;
+  readonly #sync: () => void | Promise<void>;
   readonly #pin: FolderPin;
   readonly #mustBePinned = (): void => {
     mustBePinned(this.#pin);
   };
 
-  constructor(folder: WritableFolder, path: string) {
+  /** @param sync is how a subclass of the folder's class syncs it. */
+  constructor(folder: WritableFolder, path: string, sync?: () => void | Promise<void>) {
     this.name = folder.name;
     this.#folder = folder;
     this.#pin = pinFolder(path);
     // Last, because nothing would close the folder if a later step failed.
     this.#open = new OpenFolder(path);
+    this.#sync = sync ?? (() => this.#open.sync());
   }
 
   unpin(): void {
@@ -83,7 +86,7 @@ export class PinnedNodeFolder implements PinnedFolder {
   }
 
   syncFolder(): void | Promise<void> {
-    return this.#run(() => this.#open.sync());
+    return this.#run(this.#sync);
   }
 
   lostFolder(): WritableFolder {

@@ -159,7 +159,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   pin(): PinnedFolder {
-    return new PinnedNodeFolder(this, this.path);
+    const isOverridden = this.syncFolder !== WritableNodeFolder.prototype.syncFolder;
+    return new PinnedNodeFolder(this, this.path, isOverridden ? () => this.syncFolder() : undefined);
   }
 
   startTableThread(settings: TableThreadSettings, byteLength = Infinity): TableThread | undefined {
