@@ -46,6 +46,6 @@ test('a pinned folder is synced by the method of its class', async () => {
   }
   const pinned = new SyncedFolder(path).pin();
   await pinned.syncFolder();
-  pinned.unpin();
+  await pinned.unpin();
   expect(syncs).toBe(1);
 });
