@@ -94,7 +94,8 @@ function isUnread({ problem }: ReportedFolder): boolean {
 async function exportAll(path: string, output: string, options: ExportOptions): Promise<ReportedFolder[]> {
   const found = [...foundFolders(path)];
   try {
-    return await makeFolder(output, options.signal, async (temporary) => {
+    const databases = found.map((folder) => folder.path);
+    return await makeFolder(output, databases, options.signal, async (temporary) => {
       const names = new DistinctNames(['report.json']);
       const folders: ReportedFolder[] = [];
       for (const folder of found) folders.push(await exportFound(folder, temporary, names, options));

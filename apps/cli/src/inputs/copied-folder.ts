@@ -31,7 +31,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
   try {
-    const copied = await makeFolder(target, signal, (temporary) => new FolderCopy(path, temporary, signal).run());
+    const copied = await makeFolder(target, [path], signal, (temporary) => new FolderCopy(path, temporary, signal).run());
     await syncFolder(dirname(resolve(target)));
     return copied;
   } catch (error) {

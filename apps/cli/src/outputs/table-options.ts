@@ -26,7 +26,7 @@ export interface TableOptions extends PluginOptions, FilterOptions {
 export function addFilterOptions(command: Command, bitsPerKey = 10): Command {
   return command
     .addOption(new Option('--bits-per-key <n>', `bits of filter per key (default: ${bitsPerKey})`).argParser(wholeNumber(1, 1000)).conflicts('policy'))
-    .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
+    .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'filterRange', 'policy']))
     .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize));
 }
 

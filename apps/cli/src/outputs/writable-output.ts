@@ -1,5 +1,5 @@
 import { accessSync, type BigIntStats, constants, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, sep } from 'node:path';
+import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
 
@@ -82,10 +82,10 @@ export function listName(path: string): string {
   return join(dirname(path), `${basename(path, extname(path))}.list`);
 }
 
-/** @throws Failure when the new table would be a file of the folder. */
-export function mustBeOutside(path: string, output: string): void {
-  const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
+/** @throws Failure when the new table, or the new folder, would be in the folder of the input. @param kind what the command makes. */
+export function mustBeOutside(path: string, output: string, kind: 'file' | 'folder' = 'file'): void {
+  const [folder, target] = [realpathSync(path), realpathSync(dirname(resolve(output)))];
   if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
-    throw new Failure(`${output}: is inside ${path}, which must not change: choose a file elsewhere`);
+    throw new Failure(`${output}: is inside ${path}, which must not change: choose a ${kind} elsewhere`);
   }
 }

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants, Script } from 'node:vm';
+import { EXIT } from '../exit-codes.js';
 import { Failure, isUrl } from '../failure.js';
+import { note } from '../outputs/output.js';
 
 /** A module named on the command line, and the export that is named after `#`. */
 export interface ImportedModule {
@@ -35,10 +37,36 @@ export async function importModule(argument: string, kind: string, ownNames: rea
   const isFile = PATH.test(name) || (MODULE_FILE.test(name) && existsSync(name));
   const specifier = isFile && !name.startsWith('file:') ? pathToFileURL(resolve(name)).href : name;
   try {
-    return { given, exports: await importFrom(specifier, isFile), exportName };
+    return { given, exports: await unlessProcessEnds(given, importFrom(specifier, isFile)), exportName };
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw new Failure(`${given}: ${problemOf(error, isFile, kind, ownNames)}`, { cause: error });
+  }
+}
+
+/**
+ * The exports of a module that is being imported.
+ *
+ * @throws Failure when the module awaits something that cannot happen any more. Node would end the process with the exit code of success.
+ */
+async function unlessProcessEnds<T>(given: string, importing: Promise<T>): Promise<T> {
+  let fail!: () => void;
+  const ended = new Promise<never>((_, reject) => {
+    fail = () => {
+      reject(new Failure(`${given}: cannot be imported: it awaits something that never happens`));
+    };
+  });
+  const refuseExit = (): void => {
+    // A failure that was printed.
+    if (process.exitCode === EXIT.failure) return;
+    process.exitCode = EXIT.failure;
+    note(`${given}: cannot be imported: it ends the process`, 'red');
+  };
+  process.once('beforeExit', fail).once('exit', refuseExit);
+  try {
+    return await Promise.race([importing, ended]);
+  } finally {
+    process.off('beforeExit', fail).off('exit', refuseExit);
   }
 }
 

@@ -213,6 +213,10 @@ const failures: [args: string, problem: string][] = [
     'build good.tsv -o out.ldb --no-filter --bits-per-key 5',
     "option '--no-filter' cannot be used with option '--bits-per-key <n>'",
   ],
+  [
+    'build good.tsv -o out.ldb --no-filter --filter-range 4096',
+    "option '--no-filter' cannot be used with option '--filter-range <bytes>'",
+  ],
 ];
 
 describe('a failure is one line on standard error, with exit code 2:', () => {

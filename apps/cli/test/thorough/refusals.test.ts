@@ -1,5 +1,5 @@
 // Arguments and inputs that were taken silently although they cannot be meant.
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from '../bloom.js';
-import { Scratch } from '../bloom-process.js';
+import { bloomProcess, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -160,4 +160,53 @@ test('build refuses --memory without --sort', async () => {
 test('explore refuses a URL of another scheme as the other commands do', async () => {
   const { code, stderr } = await bloom(['explore', 'file:///some/folder', '--no-open'], scratch.path);
   expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: file:///some/folder: is not a URL that can be read: use http:// or https://\n' });
+});
+
+describe('a module that ends before it has been imported is a failure of a command that reads and of one that writes', () => {
+  test.each([
+    ['awaits.mjs', 'await new Promise(() => {});', 'it awaits something that never happens'],
+    ['then.mjs', 'export function then() {}', 'it awaits something that never happens'],
+    ['ends.mjs', 'process.exit(0);', 'it ends the process'],
+    ['ends-with-code.cjs', 'process.exit(7);', 'it ends the process'],
+  ])('%s', async (name, text, problem) => {
+    scratch.write(name, text);
+    scratch.write('entries.tsv', 'a\t1\n');
+    await build('read.ldb', [], scratch.path, 'a\t1\n');
+    for (const command of ['get read.ldb a', 'build entries.tsv -o never.ldb']) {
+      const { code, stdout, stderr } = await bloomProcess([...command.split(' '), '--comparator', `./${name}`], scratch.path);
+      expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 2, stdout: '', stderr: `bloom: ./${name}: cannot be imported: ${problem}\n` });
+    }
+    expect(readdirSync(scratch.path).filter((file) => file.includes('never'))).toEqual([]);
+  });
+
+  test('but a module may wait', async () => {
+    scratch.write('waits.mjs', "await new Promise((resolve) => setTimeout(resolve, 50));\nexport default { type: 9, name: 'nine', decompress: (bytes) => bytes };");
+    await build('waited.ldb', [], scratch.path, 'a\t1\n');
+    expect(await bloomProcess(['get', 'waited.ldb', 'a', '--codec', './waits.mjs'], scratch.path)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+test('a value that is not UTF-8 is refused as a value, and a key as a key', async () => {
+  const [key, value] = ['put keyed k\ufffd v', 'put keyed k v\ufffd'].map((line) => bloom(line.split(' '), scratch.path));
+  expect(await key).toMatchObject({ code: 2, stderr: 'bloom: "k\ufffd" is not UTF-8: pass the key in hexadecimal, with --hex\n' });
+  expect(await value).toMatchObject({ code: 2, stderr: 'bloom: "v\ufffd" is not UTF-8: pass key and value in hexadecimal, with --hex, or the value in a file, with --value-from\n' });
+});
+
+test('copy and export make no folder inside a folder that they read', async () => {
+  await database('read');
+  symlinkSync('read', scratch.at('link'));
+  const before = readdirSync(scratch.at('read'));
+  for (const target of ['read/copy', 'link/copy', './read/../read/copy']) {
+    expect(await bloom(['copy', 'read', target], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${target}: is inside read, which must not change: choose a folder elsewhere\n` });
+  }
+  const profile = 'profile/Local Storage/leveldb';
+  mkdirSync(scratch.at('profile/Local Storage'), { recursive: true });
+  expect(await bloom(['load', profile, '-', '-q'], scratch.path, 'VERSION\t1\n')).toMatchObject({ code: 0, stderr: '' });
+  for (const source of ['profile', profile]) {
+    expect(await bloom(['export', source, '-o', `${profile}/out`], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${profile}/out: is inside ${profile}, which must not change: choose a folder elsewhere\n` });
+  }
+  expect(readdirSync(scratch.at('read'))).toEqual(before);
+  // A profile is more than its databases.
+  expect(await bloom(['export', 'profile', '-o', 'profile/out'], scratch.path)).toMatchObject({ code: 0 });
+  expect(await bloom(['copy', 'read', 'reading'], scratch.path)).toMatchObject({ code: 0 });
 });
