@@ -6,7 +6,7 @@ import type { Signal } from './signal.js';
 export function mustBeWhole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `from ${least} to ${most}`;
-  throw new RangeError(`${name} must be a whole number, ${range}, got ${String(value)}`);
+  throw new RangeError(`${name} must be a whole number, ${range}, got ${shownValue(value)}`);
 }
 
 /**
@@ -179,6 +179,15 @@ export function mustBePlain(owner: string, options: object, known: Readonly<Reco
   if (kind === 'object' || Object.keys(known).some((name) => name in options)) return;
   const hint = typeof (options as { readonly aborted?: unknown }).aborted === 'boolean' ? ': pass { signal }' : '';
   throw new TypeError(`the options of ${owner} must be an object, got ${kind}${hint}`);
+}
+
+/**
+ * A value that should be a number or one of a few strings, for messages: a number as it is, a string in quotes, and of anything else what
+ * it is. `String` would show the string '5' as the number, and fails for some objects.
+ */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_COMPARED_LENGTH));
+  return typeof value === 'number' ? String(value) : kindOf(value);
 }
 
 /** What a value is, for messages: "null", "string", "an ArrayBuffer", "the class BlockCache". */

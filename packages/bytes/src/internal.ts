@@ -17,6 +17,7 @@ export {
   mustHaveAtMost,
   mustHaveMethods,
   mustNotMisspell,
+  shownValue,
 } from './arguments.js';
 export { bytesOf } from './bytes-of.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';

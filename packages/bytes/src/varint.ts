@@ -5,6 +5,7 @@
  *
  * Source: LevelDB, util/coding.cc.
  */
+import { shownValue } from './arguments.js';
 
 /** The most bytes that a varint64 can have. A varint32 has at most five. */
 const MAX_VARINT64_LENGTH = 10;
@@ -46,7 +47,7 @@ export function putVarint(bytes: Uint8Array, position: number, value: number): n
 
 /** Called after a faster check of uint32. */
 function mustBeExact(value: number): void {
-  if (!(Number.isSafeInteger(value) && value >= 0)) throw new RangeError(`value must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
+  if (!(Number.isSafeInteger(value) && value >= 0)) throw new RangeError(`value must be a whole number from 0 to 2^53 - 1, got ${shownValue(value)}`);
 }
 
 /**

@@ -61,9 +61,17 @@ test.each([
   [1.5, 'a whole number, at least 1, got 1.5'],
   [NaN, 'a whole number, at least 1, got NaN'],
   [2 ** 53, 'a whole number, at least 1, got 9007199254740992'],
-  ['5', 'a whole number, at least 1, got 5'],
+  ['5', 'a whole number, at least 1, got "5"'],
+  ['x'.repeat(1000), `a whole number, at least 1, got "${'x'.repeat(64)}"`],
+  [5n, 'a whole number, at least 1, got bigint'],
   [null, 'a whole number, at least 1, got null'],
-])('mustBeWhole rejects %s', (value, problem) => {
+  [undefined, 'a whole number, at least 1, got undefined'],
+  [Symbol('five'), 'a whole number, at least 1, got symbol'],
+  [[5], 'a whole number, at least 1, got an Array'],
+  // String() fails for these two.
+  [Object.create(null), 'a whole number, at least 1, got object'],
+  [new Proxy(new Uint8Array(1), {}), 'a whole number, at least 1, got a Uint8Array'],
+])('mustBeWhole rejects %o', (value, problem) => {
   expect(() => mustBeWhole('limit', value as number, 1)).toThrow(new RangeError(`limit must be ${problem}`));
   expect(mustBeWhole('limit', 7, 1)).toBe(7);
 });

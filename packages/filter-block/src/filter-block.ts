@@ -10,7 +10,7 @@
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
 import type { Bytes, LabelledRange } from '@bloom/bytes';
-import { plainBytes } from '@bloom/bytes/internal';
+import { plainBytes, shownValue } from '@bloom/bytes/internal';
 import { askablePrefixes, bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, type KeyList, mayAskInRanges, mustBeBytes, mustBeFilterPolicy, type PrefixExtractor } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
@@ -68,7 +68,7 @@ export class FilterBlockBuilder {
    *   stored numbers: `BlockedBloomFilterPolicy` of `@bloom/policy-blocked` has a wider hash.
    * @param maxBytes the most bytes of all filters. The policy's request for more is refused before memory is allocated.
    * @throws TypeError when `policy` is not a policy.
-   * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40.
+   * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40, or `maxBytes` is not a number from 0 up.
    */
   constructor(policy: FilterPolicy, filterRange = FILTER_BASE, maxBytes = Infinity) {
     mustBeFilterPolicy('policy', policy);
@@ -104,7 +104,7 @@ export class FilterBlockBuilder {
   startBlock(blockOffset: number): void {
     this.#mustNotHaveEnded();
     if (!(Number.isSafeInteger(blockOffset) && blockOffset >= 0)) {
-      throw new RangeError(`blockOffset must be a whole number of bytes, got ${blockOffset}`);
+      throw new RangeError(`blockOffset must be a whole number of bytes, got ${shownValue(blockOffset)}`);
     }
     const range = Math.floor(blockOffset / this.#range);
     if (range < this.#filterCount) {
@@ -198,7 +198,7 @@ export class FilterBlockBuilder {
 /** @throws RangeError unless `filterRange` is a power of two from 1 to 2^40: a number of bytes. */
 export function mustBeFilterRange(filterRange: number): void {
   if (Number.isInteger(filterRange) && Number.isInteger(Math.log2(filterRange)) && filterRange >= 1 && filterRange <= MAX_FILTER_RANGE) return;
-  throw new RangeError(`filterRange must be a power of two from 1 to 2^${MAX_FILTER_RANGE_LG}, got ${String(filterRange)}`);
+  throw new RangeError(`filterRange must be a power of two from 1 to 2^${MAX_FILTER_RANGE_LG}, got ${shownValue(filterRange)}`);
 }
 
 /**
@@ -254,8 +254,10 @@ export class FilterBlockReader {
    * Whether `key` may be in the data block that starts at `blockOffset`.
    *
    * @param blockOffset bytes from the start of the file.
+   * @throws TypeError when `key` is not a `Uint8Array`, or is detached.
    */
   keyMayMatch(blockOffset: number, key: Uint8Array): boolean {
+    mustBeBytes('key', key);
     return this.#mayMatch(blockOffset, key, 0, key.length, false);
   }
 

@@ -325,6 +325,9 @@ describe('a caller\'s mistake', () => {
     builder.addKey(utf8('a'));
     expect(hex(builder.finish())).toBe('0161' + '00000000' + '02000000' + '0b');
     expect(() => new FilterBlockReader(listPolicy, '0000' as unknown as Uint8Array)).toThrow('contents must be a Uint8Array, got string');
+    const reader = new FilterBlockReader(listPolicy, new Uint8Array(5));
+    for (const key of ['a', undefined]) expect(() => reader.keyMayMatch(0, key as unknown as Uint8Array)).toThrow(`key must be a Uint8Array, got ${typeof key}`);
+    expect(() => new FilterBlockBuilder(listPolicy, 2048, '100' as unknown as number)).toThrow(new RangeError('maxBytes must be a number, at least 0, got "100"'));
   });
 });
 

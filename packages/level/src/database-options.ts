@@ -1,3 +1,4 @@
+import { shownValue } from '@bloom/bytes/internal';
 import { BlockCache, type DatabaseOptions, type ReaderOptions } from '@bloom/leveldb';
 import type { OpenOptions } from './level-options.js';
 
@@ -6,7 +7,7 @@ const DEFAULT_CACHE_SIZE = 8 * 2 ** 20;
 function cacheOf(options: OpenOptions): BlockCache | null {
   const cacheSize = options.cacheSize ?? DEFAULT_CACHE_SIZE;
   if (cacheSize === 0) return null;
-  if (!Number.isSafeInteger(cacheSize) || cacheSize < 0) throw new RangeError(`cacheSize must be a whole number, at least 0, got ${String(cacheSize)}`);
+  if (!Number.isSafeInteger(cacheSize) || cacheSize < 0) throw new RangeError(`cacheSize must be a whole number, at least 0, got ${shownValue(cacheSize)}`);
   return new BlockCache(cacheSize);
 }
 

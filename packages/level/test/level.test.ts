@@ -259,7 +259,7 @@ describe('an error has a code of abstract-level', () => {
   test('and a mistake of the caller is a TypeError or a RangeError, as the cause where the database is not opened', async () => {
     expect(await rejection(new BloomLevel(new WritableMemoryFolder(), { blockSize: 'x' as never }).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { name: 'RangeError' } });
     for (const cacheSize of [-1, 0.5, NaN, '1' as never]) {
-      const cause = { name: 'RangeError', message: `cacheSize must be a whole number, at least 0, got ${cacheSize}` };
+      const cause = { name: 'RangeError', message: `cacheSize must be a whole number, at least 0, got ${typeof cacheSize === 'number' ? cacheSize : '"1"'}` };
       expect(await rejection(new BloomLevel(new WritableMemoryFolder(), { cacheSize }).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause });
     }
     const level = await withLetters(inMemory());

@@ -358,7 +358,7 @@ describe('opening', () => {
       [{ filterPolicy: {} }, 'filterPolicy'],
       [{ lock: 'file' }, 'lock'],
       [{ reuseLogs: 1 }, 'reuseLogs'],
-      [{ reuseLogs: 'full' }, "reuseLogs must be true, false or 'empty', got full"],
+      [{ reuseLogs: 'full' }, `reuseLogs must be true, false or 'empty', got "full"`],
     ];
     for (const [options, message] of wrong) await expect(Database.open(folder, options as DatabaseOptions)).rejects.toThrow(message);
     await expect(Database.open('path' as never)).rejects.toThrow('folder must be a folder that can be written to');

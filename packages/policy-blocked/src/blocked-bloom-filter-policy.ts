@@ -1,4 +1,5 @@
 import { type FilterPolicy, type FilterSink, type KeyList, mustBeBytes } from '@bloom/policy';
+import { mustBeKeyList, shownValue } from '@bloom/policy/internal';
 import { mustBeKeyRange } from '@bloom/policy/kit';
 import { blockedBloomFilterMayMatch, blockedBloomFilterMayMatchRange, encodeBlockedBloomFilter } from './blocked-bloom-filter.js';
 
@@ -26,12 +27,13 @@ export class BlockedBloomFilterPolicy implements FilterPolicy {
   /** @throws RangeError when `bitsPerKey`, which need not be whole, is not above 0 and at most 64. */
   constructor(bitsPerKey = 10) {
     if (!(typeof bitsPerKey === 'number' && bitsPerKey > 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
-      throw new RangeError(`bitsPerKey must be above 0 and at most ${MAX_BITS_PER_KEY}, got ${bitsPerKey}`);
+      throw new RangeError(`bitsPerKey must be above 0 and at most ${MAX_BITS_PER_KEY}, got ${shownValue(bitsPerKey)}`);
     }
     this.bitsPerKey = bitsPerKey;
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
+    mustBeKeyList('keys', keys);
     encodeBlockedBloomFilter(keys, this.bitsPerKey, dst);
   }
 

@@ -1,6 +1,6 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, shownValue } from '@bloom/bytes/internal';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { answersFor, encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
 import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { fuseForm } from './build-fuse.js';
 import { type FingerprintBits, fuseFilterMayMatch, type FuseShape, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
@@ -38,7 +38,7 @@ export class FuseFilterPolicy implements FilterPolicy {
    */
   constructor(fingerprintBits: FingerprintBits = 8) {
     if (![8, 16].includes(fingerprintBits)) {
-      throw new RangeError(`fingerprintBits must be 8 or 16, got ${String(fingerprintBits)}`);
+      throw new RangeError(`fingerprintBits must be 8 or 16, got ${shownValue(fingerprintBits)}`);
     }
     this.fingerprintBits = fingerprintBits;
     this.#form = fuseForm(fingerprintBits);
@@ -81,7 +81,7 @@ export class FuseFilterPolicy implements FilterPolicy {
    * @throws TypeError when `filter` or `answers` is not a `Uint8Array`, or is detached.
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
-  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
+  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = answersFor(keys)): Uint8Array {
     return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: TRAILER_BYTES, shapeOf: fuseShapeOf, mayMatch: fuseFilterMayMatch });
   }
 }

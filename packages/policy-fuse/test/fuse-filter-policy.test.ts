@@ -1,6 +1,6 @@
 import { fromHex, seeded } from '@bloom/fixtures';
 import { batchTests } from '@bloom/fixtures/hash-filter-suite';
-import { buildFilter, KeyBuffer } from '@bloom/policy';
+import { buildFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
 import { type FingerprintBits, FuseFilterPolicy } from '@bloom/policy-fuse';
 import { describe, expect, test } from 'vitest';
 import { fuseMayMatch, fuseShapeFor, fuseShapeOf, scaled64 } from '../src/fuse-filter.js';
@@ -16,7 +16,7 @@ test('the constructor takes 8 or 16 bits, and refuses others', () => {
   expect(policy.fingerprintBits).toBe(8);
   expect(new FuseFilterPolicy(16).fingerprintBits).toBe(16);
   for (const bits of [0, 7, 32, '8']) {
-    expect(() => new FuseFilterPolicy(bits as 8)).toThrow(new RangeError(`fingerprintBits must be 8 or 16, got ${bits}`));
+    expect(() => new FuseFilterPolicy(bits as 8)).toThrow(new RangeError(`fingerprintBits must be 8 or 16, got ${bits === '8' ? '"8"' : bits}`));
   }
 });
 
@@ -195,4 +195,18 @@ describe('keysMayMatch', () => {
     ],
     (keys) => KeyBuffer.from(keys),
   );
+});
+
+test.each<[string, unknown]>([
+  ['an array', [Uint8Array.of(1)]],
+  ['a Set', new Set([Uint8Array.of(1)])],
+  ['an iterator', [Uint8Array.of(1)].values()],
+])('%s instead of a KeyList is refused, because its keys would be lost', (_, keys) => {
+  const problem = /^keys must be a KeyList, got [^:]+: KeyBuffer\.from\(keys\) makes one$/;
+  const sink = new FilterBuffer();
+  expect(() => {
+    new FuseFilterPolicy().createFilter(keys as KeyList, sink);
+  }).toThrow(problem);
+  expect(sink.byteLength).toBe(0);
+  expect(() => new FuseFilterPolicy().keysMayMatch(keys as KeyList, Uint8Array.of(0))).toThrow(problem);
 });

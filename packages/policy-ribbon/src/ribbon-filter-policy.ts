@@ -1,6 +1,6 @@
-import { mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeOptions, shownValue } from '@bloom/bytes/internal';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { answersFor, encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
 import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { ribbonForm } from './build-ribbon.js';
 import { ribbonFilterMayMatch, type RibbonShape, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
@@ -54,8 +54,8 @@ export class RibbonFilterPolicy implements FilterPolicy {
   constructor(options: RibbonFilterOptions = {}) {
     mustBeOptions('RibbonFilterPolicy', options, { rate: true, width: true });
     const { rate = 0.01, width } = options;
-    if (!(typeof rate === 'number' && rate >= MIN_RATE && rate <= MAX_RATE)) throw new RangeError(`rate must be from 2^-16 to 0.5, got ${rate}`);
-    if (![undefined, 64, 128].includes(width)) throw new RangeError(`width must be 64 or 128, got ${String(width)}`);
+    if (!(typeof rate === 'number' && rate >= MIN_RATE && rate <= MAX_RATE)) throw new RangeError(`rate must be from 2^-16 to 0.5, got ${shownValue(rate)}`);
+    if (![undefined, 64, 128].includes(width)) throw new RangeError(`width must be 64 or 128, got ${shownValue(width)}`);
     this.rate = rate;
     this.width = width;
     this.#form = ribbonForm({ rate, width });
@@ -98,7 +98,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
    * @throws TypeError when `filter` or `answers` is not a `Uint8Array`, or is detached.
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
-  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
+  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = answersFor(keys)): Uint8Array {
     return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: 2, shapeOf: ribbonShapeOf, mayMatch: ribbonFilterMayMatch });
   }
 }

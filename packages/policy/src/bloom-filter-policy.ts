@@ -1,8 +1,9 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, shownValue } from '@bloom/bytes/internal';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, bloomFilterMayMatchRange, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
 import { KeptKernel } from './kept-kernel.js';
+import { answersFor, mustBeKeyList } from './key-list.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -44,13 +45,14 @@ export class BloomFilterPolicy implements FilterPolicy {
   /** @throws RangeError when `bitsPerKey` is not a whole number from 0 to 2^31 - 1. */
   constructor(bitsPerKey = 10) {
     if (!(Number.isInteger(bitsPerKey) && bitsPerKey >= 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
-      throw new RangeError(`bitsPerKey must be a whole number from 0 to 2^31 - 1, got ${bitsPerKey}`);
+      throw new RangeError(`bitsPerKey must be a whole number from 0 to 2^31 - 1, got ${shownValue(bitsPerKey)}`);
     }
     // -0 becomes 0: the fit divides by it.
     this.bitsPerKey = bitsPerKey + 0;
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
+    mustBeKeyList('keys', keys);
     const filterBytes = filterByteLength(keys.length, this.bitsPerKey);
     const kernel = BloomKernel.takes(filterBytes) ? this.#kernel.for(keys.length) : undefined;
     if (kernel === undefined) {
@@ -97,7 +99,8 @@ export class BloomFilterPolicy implements FilterPolicy {
    * new BloomFilterPolicy().keysMayMatch(KeyBuffer.from(keys), filter); // Uint8Array [1, 0, …]
    * ```
    */
-  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
+  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = answersFor(keys)): Uint8Array {
+    mustBeKeyList('keys', keys);
     mustBeBytes('filter', filter);
     mustBeBytes('answers', answers);
     const { length, bytes, offsets } = keys;

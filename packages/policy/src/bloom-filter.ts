@@ -12,7 +12,7 @@
  */
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import type { LabelledRange } from '@bloom/bytes';
-import { kindOf, mustBeBytes, mustBeWhole } from '@bloom/bytes/internal';
+import { kindOf, mustBeBytes, mustBeWhole, shownValue } from '@bloom/bytes/internal';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** The fewest bits in a filter: a shorter one would have too many false positives with few keys. */
@@ -36,7 +36,7 @@ export function filterByteLength(keys: number, bitsPerKey: number): number {
 }
 
 function mustBeNumber(name: string, value: number): void {
-  if (typeof value !== 'number' || Number.isNaN(value)) throw new RangeError(`${name} must be a number, got ${String(value)}`);
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new RangeError(`${name} must be a number, got ${shownValue(value)}`);
 }
 
 /** Appends to `dst` the filter of `keys`. */

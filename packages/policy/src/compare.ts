@@ -1,5 +1,5 @@
 /** Compares the filters of several policies for the same keys. */
-import { mustBeArray, mustBeBytes, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeBytes, mustBeIterable, mustBeOptions, type Random, seeded, shownValue } from '@bloom/bytes/internal';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
@@ -73,7 +73,7 @@ export function comparePolicies(policies: readonly FilterPolicy[], given: Compar
 
 function keysOf(given: number | Iterable<Uint8Array>, random: Random): { readonly keys: Uint8Array[]; readonly stored: ReadonlySet<string> } {
   if (typeof given !== 'number') mustBeIterable('keys', given, 'Uint8Arrays');
-  else if (!(Number.isInteger(given) && given >= 1 && given <= MAX_KEYS)) throw new RangeError(`keys must be a whole number from 1 to ${MAX_KEYS}, got ${given}`);
+  else if (!(Number.isInteger(given) && given >= 1 && given <= MAX_KEYS)) throw new RangeError(`keys must be a whole number from 1 to ${MAX_KEYS}, got ${shownValue(given)}`);
   const keys = typeof given === 'number' ? Array.from({ length: given }, () => random.bytes(KEY_LENGTH)) : Array.from(given, copyOf);
   if (keys.length === 0) throw new RangeError('keys must have at least one key');
   // Random keys of 16 bytes are distinct, and a set of millions takes longer than the filters.

@@ -24,7 +24,7 @@
  * for (const law of policyLaws(() => new MyPolicy())) test(law.name, law.run);
  * ```
  */
-import { mustBeFunction, mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeOptions, shownValue } from '@bloom/bytes/internal';
 import { LawRun } from './contract/law-run.js';
 import { appendsOnly } from './contract/laws/appends-only.js';
 import { changesNothing } from './contract/laws/changes-nothing.js';
@@ -67,9 +67,9 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
   mustBeOptions('policyLaws', options, POLICY_LAWS_OPTIONS);
   const { tunedOtherwise = [], lendBuffers = false, maxFalsePositiveRate, maxNeighbourRate, seed = 1, budgetMs = BUDGET_MS } = options;
   for (const [name, rate] of Object.entries({ maxFalsePositiveRate, maxNeighbourRate })) {
-    if (rate !== undefined && !(rate >= 0 && rate <= 1)) throw new RangeError(`${name} must be from 0 to 1, got ${rate}`);
+    if (rate !== undefined && !(rate >= 0 && rate <= 1)) throw new RangeError(`${name} must be from 0 to 1, got ${shownValue(rate)}`);
   }
-  if (!(budgetMs > 0)) throw new RangeError(`budgetMs must be above 0, got ${budgetMs}`);
+  if (!(budgetMs > 0)) throw new RangeError(`budgetMs must be above 0, got ${shownValue(budgetMs)}`);
   mustBeFunction('makePolicy', makePolicy);
   for (const make of [makePolicy, ...tunedOtherwise]) mustMakePolicies(make);
   const laws: [name: string, law: (run: LawRun) => void][] = [

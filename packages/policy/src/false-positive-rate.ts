@@ -6,7 +6,7 @@
  */
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { mustBeWhole, seeded } from '@bloom/bytes/internal';
+import { mustBeWhole, seeded, shownValue } from '@bloom/bytes/internal';
 
 /** The size of a filter, in proportion to its keys. */
 export interface FilterSize {
@@ -171,9 +171,9 @@ function isReachable(rate: number, keys: number): boolean {
 }
 
 function mustBePositive(bitsPerKey: number): void {
-  if (!(typeof bitsPerKey === 'number' && bitsPerKey > 0 && bitsPerKey < Infinity)) throw new RangeError(`bitsPerKey must be a positive number, got ${bitsPerKey}`);
+  if (!(typeof bitsPerKey === 'number' && bitsPerKey > 0 && bitsPerKey < Infinity)) throw new RangeError(`bitsPerKey must be a positive number, got ${shownValue(bitsPerKey)}`);
 }
 
 function mustBeRate(rate: number): void {
-  if (!(typeof rate === 'number' && rate > 0 && rate < 1)) throw new RangeError(`rate must be above 0 and below 1, got ${rate}`);
+  if (!(typeof rate === 'number' && rate > 0 && rate < 1)) throw new RangeError(`rate must be above 0 and below 1, got ${shownValue(rate)}`);
 }

@@ -1,4 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
+import { shownValue } from '@bloom/bytes/internal';
 import type { FilterSink } from './policy.js';
 
 /**
@@ -15,8 +16,12 @@ export class FilterBuffer implements FilterSink {
   readonly #maxBytes: number;
   #refusedLength: number | undefined;
 
-  /** @param maxBytes the most bytes of all filters. */
+  /**
+   * @param maxBytes the most bytes of all filters.
+   * @throws RangeError when `maxBytes` is not a number, or is below 0.
+   */
   constructor(maxBytes = Infinity) {
+    if (!(typeof maxBytes === 'number' && maxBytes >= 0)) throw new RangeError(`maxBytes must be a number, at least 0, got ${shownValue(maxBytes)}`);
     this.#maxBytes = maxBytes;
   }
 
@@ -33,7 +38,7 @@ export class FilterBuffer implements FilterSink {
   /** @throws RangeError when the filters would have more than `maxBytes` bytes. No memory is allocated then. */
   extend(byteLength: number): Uint8Array {
     if (!(Number.isSafeInteger(byteLength) && byteLength >= 0)) {
-      throw new RangeError(`byteLength must be a whole number of bytes, got ${byteLength}`);
+      throw new RangeError(`byteLength must be a whole number of bytes, got ${shownValue(byteLength)}`);
     }
     const total = this.#byteLength + byteLength;
     if (total > this.#maxBytes) {

@@ -1,9 +1,10 @@
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, shownValue } from '@bloom/bytes/internal';
 import { bloomHashes, fillBloomFilter } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { fittedShape, isFitted, type ShapeChoice, shapesFor } from './filter-fit.js';
 import { FitKernel } from './fit-kernel.js';
 import { KeptKernel } from './kept-kernel.js';
+import { mustBeKeyList } from './key-list.js';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** Filters of 4 KiB blocks have few different numbers of keys; with more than this many, the shapes are computed again. */
@@ -47,11 +48,12 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
     super(bitsPerKey);
     mustBeOptions('FittedBloomFilterPolicy', options, { extraBytes: true });
     const { extraBytes = 0.05 } = options;
-    if (!(typeof extraBytes === 'number' && extraBytes >= 0 && extraBytes <= 1)) throw new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`);
+    if (!(typeof extraBytes === 'number' && extraBytes >= 0 && extraBytes <= 1)) throw new RangeError(`extraBytes must be from 0 to 1, got ${shownValue(extraBytes)}`);
     this.extraBytes = extraBytes;
   }
 
   override createFilter(keys: KeyList, dst: FilterSink): void {
+    mustBeKeyList('keys', keys);
     if (!isFitted(keys.length, this.bitsPerKey)) {
       super.createFilter(keys, dst);
       return;

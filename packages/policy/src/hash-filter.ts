@@ -3,6 +3,7 @@ import { distinctHashes } from './distinct-hashes.js';
 import { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatchEach } from './hash-bloom-filter.js';
 import type { HashFilterKernel } from './hash-filter-kernel.js';
 import type { KeptKernel } from './kept-kernel.js';
+import { mustBeKeyList } from './key-list.js';
 import { mustBeKeyRange } from './key-range.js';
 import type { FilterSink, KeyList } from './policy.js';
 
@@ -30,6 +31,7 @@ export interface HashFilterForm<Shape> {
 
 /** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
 export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel?: HashFilterKernel<Shape>): void {
+  mustBeKeyList('keys', keys);
   if (keys.length === 0) return;
   if (kernel !== undefined && encodeInKernel(keys, form, dst, kernel.forKeys(keys.length))) return;
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
@@ -105,6 +107,7 @@ export function hashFilterMayMatchEach<Shape>(
   answers: Uint8Array,
   { kernel: kept, seedFromEnd, shapeOf, mayMatch }: HashFilterTest<Shape>,
 ): Uint8Array {
+  mustBeKeyList('keys', keys);
   mustBeBytes('filter', filter);
   mustBeBytes('answers', answers);
   const { length, bytes, offsets } = keys;

@@ -1,4 +1,4 @@
-import { mustBeBytes, RangeCopier } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeWhole, RangeCopier, shownValue } from '@bloom/bytes/internal';
 import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
 
@@ -23,8 +23,11 @@ export class KeyBuffer implements KeyList {
    *
    * @param byteLength initial room for keys, in bytes.
    * @param count initial room for keys, in keys.
+   * @throws RangeError when one of them is not a whole number from 0 to 2^32 - 1.
    */
   constructor(byteLength = INITIAL_BYTES, count = INITIAL_KEYS) {
+    mustBeWhole('byteLength', byteLength, 0, MAX_BYTES);
+    mustBeWhole('count', count, 0, MAX_BYTES);
     this.bytes = new Uint8Array(byteLength);
     this.offsets = new Uint32Array(count + 1);
   }
@@ -65,7 +68,7 @@ export class KeyBuffer implements KeyList {
   pushRange(from: Uint8Array, start: number, end: number): void {
     mustBeBytes('from', from);
     if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= from.length)) {
-      throw new RangeError(`start and end must be in order and within the ${from.length} bytes, got ${start} and ${end}`);
+      throw new RangeError(`start and end must be in order and within the ${from.length} bytes, got ${shownValue(start)} and ${shownValue(end)}`);
     }
     this.#append(from, start, end);
   }
@@ -96,7 +99,7 @@ export class KeyBuffer implements KeyList {
 
   at(i: number): Uint8Array {
     if (!(Number.isInteger(i) && i >= 0 && i < this.length)) {
-      throw new RangeError(`i must be a whole number below ${this.length}, the number of keys, got ${i}`);
+      throw new RangeError(`i must be a whole number below ${this.length}, the number of keys, got ${shownValue(i)}`);
     }
     return this.bytes.subarray(this.offsets[i], this.offsets[i + 1]);
   }

@@ -1,6 +1,7 @@
-import { mustBeBytes, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeWhole, mustHaveMethods, shownValue } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { KeyBuffer } from './key-buffer.js';
+import { mustBeKeyList } from './key-list.js';
 import { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
 
 /** Follows a prefix in the filter, to distinguish it from a key with the same bytes. */
@@ -50,6 +51,7 @@ export class PrefixFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
+    mustBeKeyList('keys', keys);
     const list = this.#list;
     list.clear();
     const { bytes, offsets, length } = keys;
@@ -113,7 +115,7 @@ export function prefixOfLength(length: number): PrefixExtractor {
  * @throws RangeError unless it is a byte.
  */
 export function prefixThrough(delimiter: number): PrefixExtractor {
-  if (!(Number.isInteger(delimiter) && delimiter >= 0 && delimiter <= 0xff)) throw new RangeError(`delimiter must be a byte, got ${delimiter}`);
+  if (!(Number.isInteger(delimiter) && delimiter >= 0 && delimiter <= 0xff)) throw new RangeError(`delimiter must be a byte, got ${shownValue(delimiter)}`);
   return {
     name: `through.${delimiter.toString(16).padStart(2, '0')}`,
     prefixLength(key) {

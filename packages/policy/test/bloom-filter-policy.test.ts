@@ -317,9 +317,9 @@ test('the parts of a filter refuse arguments with which they would be wrong', ()
   expect(() => fillBloomFilter(filter, [1] as never, 6)).toThrow(new TypeError('hashes must be a Uint32Array, got an Array'));
   for (const probes of [0, 31, 1.5, NaN, '6']) expect(() => fillBloomFilter(filter, Uint32Array.of(1), probes as number)).toThrow(/^probes must be a whole number, from 1 to 30/);
   expect([...filter]).toEqual(new Array(9).fill(0));
-  for (const bits of [NaN, undefined, '10']) {
-    expect(() => probesFor(bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${bits}`));
-    expect(() => filterByteLength(1, bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${bits}`));
+  for (const [bits, shown] of [[NaN, 'NaN'], [undefined, 'undefined'], ['10', '"10"']] as const) {
+    expect(() => probesFor(bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${shown}`));
+    expect(() => filterByteLength(1, bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${shown}`));
   }
   for (const keys of [-1, 0.5, NaN, '1']) expect(() => filterByteLength(keys as number, 10)).toThrow(/^keys must be a whole number, at least 0/);
 });

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 describe('text instead of a number is refused', () => {
   const text = '0.5' as unknown as number;
   test.each<[string, () => unknown, string]>([
-    ['idealFalsePositiveRate', () => idealFalsePositiveRate({ bitsPerKey: text, probes: 7 }), 'bitsPerKey must be a positive number, got 0.5'],
-    ['bestProbes', () => bestProbes(text), 'bitsPerKey must be a positive number, got 0.5'],
-    ['idealBitsPerKey', () => idealBitsPerKey(text), 'rate must be above 0 and below 1, got 0.5'],
-    ['bloomBitsPerKey', () => bloomBitsPerKey(text), 'rate must be above 0 and below 1, got 0.5'],
-    ['bloomBitsPerKey of few keys', () => bloomBitsPerKey(text, 5), 'rate must be above 0 and below 1, got 0.5'],
+    ['idealFalsePositiveRate', () => idealFalsePositiveRate({ bitsPerKey: text, probes: 7 }), 'bitsPerKey must be a positive number, got "0.5"'],
+    ['bestProbes', () => bestProbes(text), 'bitsPerKey must be a positive number, got "0.5"'],
+    ['idealBitsPerKey', () => idealBitsPerKey(text), 'rate must be above 0 and below 1, got "0.5"'],
+    ['bloomBitsPerKey', () => bloomBitsPerKey(text), 'rate must be above 0 and below 1, got "0.5"'],
+    ['bloomBitsPerKey of few keys', () => bloomBitsPerKey(text, 5), 'rate must be above 0 and below 1, got "0.5"'],
   ])('by %s', (_, call, message) => {
     expect(call).toThrow(new RangeError(message));
   });

@@ -121,6 +121,10 @@ describe('FilterBuffer', () => {
   );
 });
 
+test.each<unknown>([-1, NaN, '10', null, 10n])('a FilterBuffer refuses the limit %s', (maxBytes) => {
+  expect(() => new FilterBuffer(maxBytes as number)).toThrow(/^maxBytes must be a number, at least 0, got /);
+});
+
 test('a FilterBuffer takes as many bytes as it may, refuses more, and tells how many those would be', () => {
   const buffer = new FilterBuffer(10);
   buffer.extend(4);

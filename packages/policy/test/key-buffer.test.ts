@@ -242,3 +242,25 @@ describe('a key that is not a Uint8Array', () => {
     expect(difference(buffer, [utf8('a')])).toBeUndefined();
   });
 });
+
+describe('the room of a new list', () => {
+  test.each<[string, unknown]>([
+    ['byteLength', -1],
+    ['byteLength', 1.5],
+    ['byteLength', 2 ** 32],
+    ['byteLength', '8'],
+    ['count', -1],
+    ['count', NaN],
+    ['count', null],
+  ])('%s is not %s', (name, value) => {
+    const [byteLength, count] = name === 'count' ? [0, value as number] : [value as number, 0];
+    expect(() => new KeyBuffer(byteLength, count)).toThrow(new RegExp(`^${name} must be a whole number, from 0 to 4294967295, got `));
+  });
+
+  test('may be none', () => {
+    const buffer = new KeyBuffer(0, 0);
+    buffer.push(utf8('a'));
+    buffer.pushAll(KeyBuffer.from([utf8('bc')]));
+    expect(difference(buffer, [utf8('a'), utf8('bc')])).toBeUndefined();
+  });
+});

@@ -53,6 +53,7 @@ describe('an argument that is neither a Uint8Array nor a string is rejected by n
     expect(() => table.mayContain(wrong)).toThrow('key must be');
     expect(() => table.approximateOffset(wrong)).toThrow('key must be');
     expect(() => table.cursor().seek(wrong)).toThrow('key must be');
+    for (const prefix of [wrong, undefined as never]) expect(() => table.mayContainPrefix(prefix)).toThrow('prefix must be');
     for (const name of ['gt', 'gte', 'lt', 'lte']) expect(() => table.entries({ [name]: wrong })).toThrow(`${name} must be`);
     await expect((await Table.open(new MemorySource(tableOf('abc')))).get(wrong)).rejects.toThrow('key must be');
   });

@@ -101,7 +101,7 @@ test('a layout without fields has one range per block', async () => {
 });
 
 test('an unknown detail is refused', async () => {
-  await expect(layoutOf(buildTable(numberedEntries(10)), 'field' as Detail)).rejects.toThrow(new RangeError("detail must be 'blocks' or 'fields', got field"));
+  await expect(layoutOf(buildTable(numberedEntries(10)), 'field' as Detail)).rejects.toThrow(new RangeError(`detail must be 'blocks' or 'fields', got "field"`));
 });
 
 test('the fields of each block cover the range of that block in a layout without fields', async () => {

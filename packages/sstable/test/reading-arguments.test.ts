@@ -41,7 +41,7 @@ describe('a source', () => {
 
   test.each([NaN, -1, 1.5, Infinity, '100', undefined, null])('with a byteLength of %s is rejected', async (byteLength) => {
     const wrong = { byteLength, read: () => new Uint8Array() };
-    expect(await refused(wrong)).toBe(`RangeError: source.byteLength must be a whole number, at least 0, got ${String(byteLength)}`);
+    expect(await refused(wrong)).toBe(`RangeError: source.byteLength must be a whole number, at least 0, got ${byteLength === '100' ? '"100"' : String(byteLength)}`);
   });
 
   test.each<[string, unknown]>([
@@ -114,7 +114,7 @@ describe('options', () => {
     for (const value of values) {
       // null means the default, like undefined.
       if (value === null) continue;
-      expect(await refused(source, { [name]: value })).toMatch(new RegExp(`^RangeError: ${name} must be a whole number, .*got ${String(value)}$`));
+      expect(await refused(source, { [name]: value })).toMatch(new RegExp(`^RangeError: ${name} must be a whole number, .*got ${typeof value === 'string' ? JSON.stringify(value) : value}$`));
     }
   });
 
@@ -233,6 +233,6 @@ test('a MemorySource and a BlockCache reject invalid arguments', () => {
   expect(memory('abc')).toEqual(new TypeError('bytes must be a Uint8Array, got string'));
   expect(memory(new ArrayBuffer(5))).toEqual(new TypeError('bytes must be a Uint8Array, got an ArrayBuffer'));
   for (const maxBytes of [0, -1, NaN, 1.5, '5']) {
-    expect(caught(() => new BlockCache(maxBytes as number))).toEqual(new RangeError(`maxBytes must be a whole number, at least 1, got ${maxBytes}`));
+    expect(caught(() => new BlockCache(maxBytes as number))).toEqual(new RangeError(`maxBytes must be a whole number, at least 1, got ${maxBytes === '5' ? '"5"' : maxBytes}`));
   }
 });

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods, shownValue } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { isTemporaryName, parseObjectName, partName } from '../part/object-name.js';
 import { ageMsOf, type Store, type StoredObject } from '../store/store.js';
@@ -55,7 +55,7 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   mustBeWhole('keep', keep, 0);
   mustBeWhole('graceMs', graceMs, 0);
   mustBeBoolean('isDryRun', isDryRun);
-  if (nowMs !== undefined && !Number.isFinite(nowMs)) throw new RangeError(`nowMs must be milliseconds since 1970, got ${String(nowMs)}`);
+  if (nowMs !== undefined && !Number.isFinite(nowMs)) throw new RangeError(`nowMs must be milliseconds since 1970, got ${shownValue(nowMs)}`);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const objects: StoredObject[] = [];
   for await (const object of store.list(signal)) objects.push(object);

@@ -1,3 +1,4 @@
+import { shownValue } from '@bloom/bytes/internal';
 import { type FilteredTable, bitsOfNewTables } from '../compact/new-table-bits.js';
 import { settledLevels, type SizedTable, type SizedTables } from '../compact/settled-levels.js';
 import type { CompactionPlan } from '../folder/table-thread.js';
@@ -38,7 +39,7 @@ export function levelBitsOf(given: BitsByLevel): LevelBits {
     return Array.from({ length: LEVEL_COUNT }, (_, level) => {
       const bits: unknown = typeof perLevel === 'function' ? perLevel(level) : perLevel[Math.min(level, perLevel.length - 1)];
       if (typeof bits === 'number' && Number.isInteger(bits) && bits >= 0 && bits <= MAX_BITS) return bits;
-      throw new RangeError(`bitsPerKey of level ${level} must be a whole number from 0 to 2^31 - 1, got ${String(bits)}`);
+      throw new RangeError(`bitsPerKey of level ${level} must be a whole number from 0 to 2^31 - 1, got ${shownValue(bits)}`);
     });
   }
   if (typeof option !== 'object' || option === null || !('average' in option)) {
@@ -46,7 +47,7 @@ export function levelBitsOf(given: BitsByLevel): LevelBits {
   }
   const { average } = option;
   if (!(typeof average === 'number' && average > 0 && average <= MAX_AVERAGE)) {
-    throw new RangeError(`bitsPerKey.average must be above 0 and at most ${MAX_AVERAGE}, got ${String(average)}`);
+    throw new RangeError(`bitsPerKey.average must be above 0 and at most ${MAX_AVERAGE}, got ${shownValue(average)}`);
   }
   return { average };
 }

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeWhole } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeWhole, shownValue } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
@@ -178,7 +178,7 @@ export interface Settings extends HoldSettings {
 /** @throws RangeError for an invalid `reuseLogs`. */
 function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings['reusedLogs'] {
   if (reuseLogs === 'empty') return reuseLogs;
-  if (typeof reuseLogs !== 'boolean') throw new RangeError(`reuseLogs must be true, false or 'empty', got ${String(reuseLogs)}`);
+  if (typeof reuseLogs !== 'boolean') throw new RangeError(`reuseLogs must be true, false or 'empty', got ${shownValue(reuseLogs)}`);
   return reuseLogs ? 'any' : 'none';
 }
 

@@ -1,3 +1,5 @@
+import { shownValue } from '@bloom/bytes/internal';
+
 /**
  * Compression of blocks. The first byte of a block's trailer is the type of its codec.
  *
@@ -34,5 +36,5 @@ export const NO_COMPRESSION = 0;
 /** @throws RangeError unless the codec's compression type is from 1 to 255. The type is one byte, and 0 means none. */
 export function mustBeCodec({ type, name }: Codec): void {
   if (Number.isInteger(type) && type >= 1 && type <= 0xff) return;
-  throw new RangeError(`the type of codec ${name} must be from 1 to 255, got ${type}`);
+  throw new RangeError(`the type of codec ${name} must be from 1 to 255, got ${shownValue(type)}`);
 }

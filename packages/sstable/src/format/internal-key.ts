@@ -12,7 +12,7 @@
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
 import type { Bytes } from '@bloom/bytes';
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, shownValue } from '@bloom/bytes/internal';
 import { askablePrefixes, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, compareInternalKeys, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { checkedComparator, compareRangeOf, mustBeComparator, SoundComparator } from './checked-comparator.js';
@@ -66,7 +66,7 @@ export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Byt
   mustBeBytes('userKey', userKey);
   if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
   if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
-  if (!(Number.isInteger(type) && type >= 0 && type <= MAX_TYPE)) throw new RangeError(`type must be a byte, got ${type}`);
+  if (!(Number.isInteger(type) && type >= 0 && type <= MAX_TYPE)) throw new RangeError(`type must be a byte, got ${shownValue(type)}`);
   const key = new Uint8Array(userKey.length + INTERNAL_KEY_TRAILER_LENGTH);
   key.set(userKey);
   new DataView(key.buffer).setBigUint64(userKey.length, (sequence << 8n) | BigInt(type), true);

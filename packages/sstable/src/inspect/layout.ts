@@ -1,5 +1,5 @@
 import type { LabelledRange, Structure } from '@bloom/bytes';
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, shownValue } from '@bloom/bytes/internal';
 import { filterBlockLayout } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { blockLayout } from '../format/block.js';
@@ -46,7 +46,7 @@ export async function* tableLayout(
 ): AsyncGenerator<LabelledRange, void, undefined> {
   mustBeOptions('tableLayout', options, LAYOUT_OPTIONS);
   const { detail = 'fields' } = options;
-  if (!['blocks', 'fields'].includes(detail)) throw new RangeError(`detail must be 'blocks' or 'fields', got ${detail}`);
+  if (!['blocks', 'fields'].includes(detail)) throw new RangeError(`detail must be 'blocks' or 'fields', got ${shownValue(detail)}`);
   const stored = new StoredBlocks(source, options);
   const hasFields = detail === 'fields';
   const { footer, blocks, fileOrder, isRepeated, metaBlocks } = await survey(stored, new FindingList(0));

@@ -1,4 +1,4 @@
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, shownValue } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { NO_COMPRESSION } from '../format/codec.js';
@@ -63,7 +63,7 @@ export interface TableProfile {
 export async function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
   mustBeOptions('profileTable', options, PROFILE_OPTIONS);
   const { damage = 'fail' } = options;
-  if (!['fail', 'skip'].includes(damage)) throw new RangeError(`damage must be 'fail' or 'skip', got ${damage}`);
+  if (!['fail', 'skip'].includes(damage)) throw new RangeError(`damage must be 'fail' or 'skip', got ${shownValue(damage)}`);
   const stored = new StoredBlocks(source, options);
   const file = source.name;
   const parts = damage === 'fail' ? await soundParts(source, options) : await readableParts(stored, source, options);

@@ -1,4 +1,4 @@
-import { copyBytes } from '@bloom/bytes/internal';
+import { copyBytes, shownValue } from '@bloom/bytes/internal';
 import type { BlockWalk } from '../format/block-walk.js';
 
 /** The most entries of a batch. */
@@ -76,6 +76,6 @@ export class EntryBatch implements Iterable<[key: Uint8Array, value: Uint8Array]
 
   #mustHave(i: number): void {
     if (Number.isInteger(i) && i >= 0 && i < this.#length) return;
-    throw new RangeError(`i must be a whole number below ${this.#length}, the number of entries, got ${i}`);
+    throw new RangeError(`i must be a whole number below ${this.#length}, the number of entries, got ${shownValue(i)}`);
   }
 }

@@ -55,7 +55,7 @@ export function withinPrefix<Range extends KeyRange>(range: Range): Range {
  * @throws RangeError when the keys are in another order than bytewise.
  */
 export function mayHavePrefix({ index, filter, compare }: OpenTable, given: Uint8Array | string): boolean {
-  const prefix = boundOf('prefix', given)!;
+  const prefix = bytesOf('prefix', given);
   const isInternal = compare === compareInternalBytes;
   if (!isInternal) mustHavePrefixes(compare);
   const first = isInternal ? encodeInternalKey({ userKey: prefix, sequence: MAX_SEQUENCE, type: MAX_TYPE }) : prefix;

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, shownValue } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
 import { maxBlockBytesFor } from '../format/max-block-bytes.js';
@@ -144,8 +144,7 @@ const FILTER_READINGS: readonly unknown[] = ['at-opening', 'when-needed', 'never
 /** @throws RangeError unless it is undefined or one of three strings. */
 function mustBeFilterReading(filters: unknown): void {
   if (filters === undefined || FILTER_READINGS.includes(filters)) return;
-  const given = typeof filters === 'string' ? JSON.stringify(filters) : typeof filters;
-  throw new RangeError(`filters must be 'at-opening', 'when-needed' or 'never', got ${given}`);
+  throw new RangeError(`filters must be 'at-opening', 'when-needed' or 'never', got ${shownValue(filters)}`);
 }
 
 /** The signal of a call. @throws the signal's reason if it is aborted; TypeError for invalid options. */

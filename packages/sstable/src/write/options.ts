@@ -1,4 +1,4 @@
-import { mustHaveMethods } from '@bloom/bytes/internal';
+import { mustHaveMethods, shownValue } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
@@ -62,7 +62,7 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
     if (compression.compress !== undefined) return compression;
     throw new RangeError(`compression must be a codec that writes, ${compression.name} only reads`);
   }
-  throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${String(compression)}`);
+  throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${shownValue(compression)}`);
 }
 
 /** The policy to write with, if any. @throws TypeError for an invalid policy, RangeError for one with another equivalence or a name of more than a MiB. */
