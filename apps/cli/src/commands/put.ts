@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { inputStat } from '../inputs/input.js';
 import { keyArgument, valueArgument } from '../inputs/key-argument.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { readValue } from '../inputs/standard-input.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { Failure } from '../failure.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -40,7 +40,7 @@ async function put(path: string, key: string, value: string | undefined, options
   if (value !== undefined && valueFrom !== undefined) throw new Failure('two values given: pass either a value or --value-from, not both');
   const keyBytes = keyArgument(key, hex === true);
   if (valueFrom !== undefined) inputStat(valueFrom);
-  const valueBytes = valueFrom === undefined ? valueArgument(value!, hex === true) : readWholeFile(valueFrom);
+  const valueBytes = valueFrom === undefined ? valueArgument(value!, hex === true) : readValue(valueFrom, keyBytes.length);
   await withDatabase(path, options, true, (database) => database.put(keyBytes, valueBytes, { sync: sync === true }));
   if (options.json) await printSummary(options, '', { folder: path, keyHex: Buffer.from(keyBytes).toString('hex'), valueBytes: valueBytes.length });
 }

@@ -8,7 +8,7 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from '../bloom.js';
-import { bloomProcess, Scratch } from '../bloom-process.js';
+import { bloomProcess, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -209,4 +209,21 @@ test('copy and export make no folder inside a folder that they read', async () =
   // A profile is more than its databases.
   expect(await bloom(['export', 'profile', '-o', 'profile/out'], scratch.path)).toMatchObject({ code: 0 });
   expect(await bloom(['copy', 'read', 'reading'], scratch.path)).toMatchObject({ code: 0 });
+});
+
+describe('a value without an end is refused when it is longer than an entry can be', () => {
+  test.skipIf(process.platform === 'win32').each([
+    ['a device', '/dev/zero', '/dev/zero'],
+    ['a pipe', '-', 'standard input'],
+  ])('from %s', async (_, from, name) => {
+    const line = `yes | bloom put endless key --value-from ${from}`;
+    expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${name}: longer than 134217728 bytes with its key, the maximum for an entry\n` });
+    expect(readdirSync(scratch.path)).not.toContain('endless');
+  });
+
+  test('and one of almost that length is written', async () => {
+    scratch.write('long', Buffer.alloc(128 * 2 ** 20 - 100, 'x'));
+    await bloomPrints(['put', 'long-value', 'key', '--value-from', 'long'], scratch.path);
+    expect(await bloomPrints(['count', '--bytes', 'long-value'], scratch.path)).toMatch(/^134\d{6}\n$/);
+  });
 });
