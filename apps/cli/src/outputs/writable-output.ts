@@ -1,4 +1,4 @@
-import { accessSync, type BigIntStats, constants, readdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, type BigIntStats, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
@@ -7,7 +7,7 @@ import { isSameFile } from './same-file.js';
  * Checks before long work that the output can be written.
  *
  * @param inputs undefined for one that is not a file.
- * @throws Failure if the output cannot be written, or would overwrite an input.
+ * @throws Failure if the output cannot be written, or would overwrite an input or a file of a database.
  */
 export function mustBeWritable(output: string, ...inputs: readonly (BigIntStats | undefined)[]): void {
   if (output === '') throw new Failure('the name of the table to write is empty');
@@ -29,6 +29,17 @@ export function mustBeWritable(output: string, ...inputs: readonly (BigIntStats 
   if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
   if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so it cannot be replaced by a table`);
   if (inputs.some((input) => input !== undefined && isSameFile(existing, input))) throw new Failure(`${output}: is also the input: choose another file`);
+  if (isFileOfDatabase(output)) throw new Failure(`${output}: is a file of a database, which would lose it: choose a file elsewhere`);
+}
+
+// LevelDB's file names (db/filename.cc).
+const DATABASE_FILE = /^(?:CURRENT|LOCK|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
+
+/** Whether an existing file is one of those that a database consists of. */
+function isFileOfDatabase(path: string): boolean {
+  const real = realpathSync(path);
+  const folder = dirname(real);
+  return DATABASE_FILE.test(basename(real)) && existsSync(join(folder, 'CURRENT')) && readdirSync(folder).some((name) => /^MANIFEST-\d+$/.test(name));
 }
 
 /** An input of a command that writes tables. */

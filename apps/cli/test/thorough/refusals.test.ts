@@ -227,3 +227,24 @@ describe('a value without an end is refused when it is longer than an entry can 
     expect(await bloomPrints(['count', '--bytes', 'long-value'], scratch.path)).toMatch(/^134\d{6}\n$/);
   });
 });
+
+test('commands that write a table replace no file of a database, but may add a table to its folder', async () => {
+  await database('owner');
+  await build('plain-input.ldb', [], scratch.path, 'a\t1\n');
+  scratch.write('entries.tsv', 'a\t1\n');
+  const names = readdirSync(scratch.at('owner'));
+  expect(names).toEqual(expect.arrayContaining(['CURRENT', 'LOCK', expect.stringMatching(/^MANIFEST-/), expect.stringMatching(/\.ldb$/), expect.stringMatching(/\.log$/)]));
+  symlinkSync(join('owner', names.find((name) => name.endsWith('.ldb'))!), scratch.at('linked.ldb'));
+  const before = await bloomPrints(['scan', 'owner'], scratch.path);
+  const commands = [['build', 'entries.tsv'], ['merge', 'plain-input.ldb'], ['convert', 'plain-input.ldb'], ['refilter', 'plain-input.ldb'], ['salvage', 'plain-input.ldb']];
+  for (const output of [...names.map((name) => `owner/${name}`), 'linked.ldb']) {
+    for (const command of output.endsWith('.ldb') ? commands : [commands[0]!]) {
+      expect(await bloom([...command, '-o', output], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${output}: is a file of a database, which would lose it: choose a file elsewhere\n` });
+    }
+  }
+  expect(await bloomPrints(['scan', 'owner'], scratch.path)).toBe(before);
+  // Without CURRENT, it is a folder of tables that bloom repair makes into a database.
+  await build('owner/900000.ldb', [], scratch.path, 'a\t1\n');
+  mkdirSync(scratch.at('tables'));
+  for (const value of [1, 2]) await build('tables/000001.ldb', [], scratch.path, `a\t${value}\n`);
+});
