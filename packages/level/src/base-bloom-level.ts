@@ -67,6 +67,11 @@ const MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: true, getSync: true, a
 const REMOTE_MANIFEST = { ...MANIFEST, getSync: false };
 const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSync: false, additionalMethods: { refresh: true } };
 
+/** What abstract-level's levels are. The core has no types of Node's events. */
+interface Emitter {
+  on(event: 'closing', listener: () => void): void;
+}
+
 /** abstract-level's methods, with the options that they take here. */
 export interface BaseBloomLevel<KDefault, VDefault> {
   /**
@@ -139,6 +144,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     };
     if (typeof place === 'function') this.#openStore = place;
     else this.#openStore = readOnly ? openToRead : openToWrite;
+    (this as unknown as Emitter).on('closing', () => this.#opened?.willClose?.());
   }
 
   override open(options?: OpenOptions): Promise<void>;

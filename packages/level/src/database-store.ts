@@ -1,4 +1,5 @@
 import { type ClearRange, ClosedError, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
+import { announceLastWork, turn } from '@bloom/leveldb/internal';
 import { LevelError, levelErrorOf, lost } from './level-error.js';
 import type { HostFormats } from './host-formats.js';
 import { LentKeys } from './lent-keys.js';
@@ -177,6 +178,19 @@ export class DatabaseStore implements LevelStore {
   /** Waits for pending calls. */
   async idle(): Promise<void> {
     if (this.#reading > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  willClose(): void {
+    // The end of one of several uses does not close the database.
+    if (this.#reading > 0 && this.#folder !== undefined && this.#sharing.end === undefined) announceLastWork(this.#folder, this.#quiet());
+  }
+
+  /** Waits until an iterator that reads several times has ended too: it begins the next read at once. */
+  async #quiet(): Promise<void> {
+    while (this.#reading > 0) {
+      await this.idle();
+      await turn();
+    }
   }
 
   async close(): Promise<void> {

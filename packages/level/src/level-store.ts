@@ -71,6 +71,8 @@ export interface LevelStore {
   refresh(): Promise<boolean>;
   /** The store that continues in place of this one. */
   readonly successor?: LevelStore | undefined;
+  /** Called when the level begins to close, which waits for its iterators before it calls `close`. */
+  willClose?(): void;
   /** Waits for pending calls. */
   close(): Promise<void>;
 }

@@ -173,6 +173,38 @@ describe('an error has a code of abstract-level', () => {
     await second.close();
   });
 
+  test.each<[string, (level: BloomLevel) => Promise<unknown>]>([
+    ['getMany', (level) => level.getMany(LETTERS)],
+    ['all', (level) => level.iterator().all()],
+    ['all in many reads', (level) => level.iterator({ highWaterMarkBytes: 1 }).all()],
+    ['compactRange', (level) => level.compactRange('a', 'z')],
+  ])('but none while the level of the same path is being closed and waits for %s', async (_, call) => {
+    const path = newPath();
+    const first = await withLetters(new BloomLevel(path));
+    await first.compactRange('a', 'z');
+    await first.close();
+    for (const isOpen of [true, false]) {
+      const opening = first.open();
+      if (isOpen) await opening;
+      const pending = call(first);
+      const closing = first.close();
+      const second = new BloomLevel(path);
+      expect(await second.keys().all()).toEqual(LETTERS);
+      await Promise.allSettled([pending, closing]);
+      await second.close();
+    }
+  });
+
+  test('but none for an opening after repair, which has ended before', async () => {
+    const path = newPath();
+    await (await withLetters(new BloomLevel(path))).close();
+    const repairing = BloomLevel.repair(path);
+    const level = new BloomLevel(path);
+    expect(await level.keys().all()).toEqual(LETTERS);
+    expect(await repairing).toMatchObject({ entries: LETTERS.length, lost: [] });
+    await level.close();
+  });
+
   test('but none for an opening after destroy, which deletes the entries first', async () => {
     const path = newPath();
     await (await withLetters(new BloomLevel(path))).close();

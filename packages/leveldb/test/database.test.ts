@@ -1,13 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, encodeVersionEdit, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { basename, dirname, join, relative } from 'node:path';
+import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, encodeVersionEdit, type WritableFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
 import { rejection } from '@bloom/fixtures/caught';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { logOf } from './assemble-database.js';
 import { collect } from './collect.js';
 import { PowerCutFolder, type Remains } from './power-cut-folder.js';
@@ -24,6 +24,14 @@ async function keysOf(database: Database, sequence?: bigint): Promise<string[]> 
 /** The stored versions of a key, newest first, as LevelDB's tests print them: values, and DEL for a deletion. */
 async function storedOf(database: Database, key: string): Promise<string[]> {
   return (await database.versions(utf8(key))).map(({ kind, value }) => (kind === 'deletion' ? 'DEL' : text(value)!));
+}
+
+/** A symbolic link to a folder, in a folder of its own. */
+function linkTo(path: string): string {
+  const link = join(mkdtempSync(join(tmpdir(), 'bloom-linked-')), 'link');
+  symlinkSync(path, link);
+  onTestFinished(() => rmSync(dirname(link), { recursive: true }));
+  return link;
 }
 
 function levelsOf(database: Database): number[] {
@@ -459,6 +467,89 @@ describe('opening', () => {
     await ending;
     expect(await keysOf(second)).toEqual(['key0']);
     await second.close();
+  });
+
+  test.each<[string, (path: string) => string]>([
+    ['an absolute path', (path) => path],
+    ['a relative path', (path) => relative(process.cwd(), path)],
+    ['a slash at the end', (path) => `${path}/`],
+    ['dots', (path) => `${path}/../${basename(path)}/.`],
+    ['a link to it', (path) => linkTo(path)],
+    ['a link to its parent', (path) => join(linkTo(dirname(path)), basename(path))],
+  ])('waits for earlier calls for the same folder under another path: %s', async (_, other) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'bloom-spelled-')), 'database');
+    const first = await Database.open(new WritableNodeFolder(path));
+    await first.put('key', 'value');
+    const folder = new WritableNodeFolder(other(path));
+    const closing = first.close();
+    const second = await Database.open(folder);
+    await closing;
+    const closingSecond = second.close();
+    const destroying = Database.destroy(folder);
+    const third = await Database.open(new WritableNodeFolder(path));
+    await Promise.all([closingSecond, destroying]);
+    expect(await keysOf(third)).toEqual([]);
+    const closingThird = third.close();
+    const opening = Database.open(folder);
+    expect(await rejection(Database.destroy(new WritableNodeFolder(path)))).toMatchObject({ code: 'BLOOM_LOCKED' });
+    await closingThird;
+    await (await opening).close();
+    rmSync(dirname(path), { recursive: true });
+  });
+
+  test('waits under another path although the folder does not exist yet', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'bloom-spelled-'));
+    const opening = Database.open(new WritableNodeFolder(join(parent, 'new', 'database')));
+    const destroying = rejection(Database.destroy(new WritableNodeFolder(join(linkTo(parent), 'new', 'database'))));
+    const database = await opening;
+    expect(await destroying).toMatchObject({ code: 'BLOOM_LOCKED' });
+    await database.put('key', 'value');
+    await database.close();
+    rmSync(parent, { recursive: true });
+  });
+
+  test.each(['repair', 'refilter'] as const)('waits for a %s of the database that was called before', async (name) => {
+    const folder = new WritableMemoryFolder();
+    const first = await Database.open(folder);
+    await first.put('key', 'value');
+    await first.close();
+    const call = Database[name](folder);
+    const second = await Database.open(folder);
+    expect(await call).toMatchObject({ entries: name === 'repair' ? 1 : 0 });
+    expect(await keysOf(second)).toEqual(['key']);
+    const closing = second.close();
+    // This one comes after both.
+    const again = Database[name](folder);
+    const destroying = Database.destroy(folder);
+    await Promise.all([closing, again, destroying]);
+    expect(folder.list().filter((file) => file !== 'lost')).toEqual([]);
+  });
+
+  test.each(['memory', 'Node'])('a deletion during the creation of the database is refused, in %s', async (place) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'bloom-created-')), 'database');
+    const memory = new WritableMemoryFolder();
+    const folder = (): WritableFolder => (place === 'Node' ? new WritableNodeFolder(path) : memory);
+    const opening = Database.open(folder());
+    expect(await rejection(Database.destroy(folder()))).toMatchObject({ code: 'BLOOM_LOCKED' });
+    const database = await opening;
+    await database.put('key', 'value');
+    await Promise.all([database.close(), Database.destroy(folder())]);
+    expect(existsSync(path)).toBe(false);
+    rmSync(dirname(path), { recursive: true });
+  });
+
+  test('a deletion is refused while another program is creating the database, and has only locked the folder', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'bloom-created-'));
+    const lock = await new WritableNodeFolder(path).lock();
+    expect(await rejection(Database.destroy(new WritableNodeFolder(path)))).toMatchObject({ code: 'BLOOM_LOCKED' });
+    await lock.release();
+    await Database.destroy(new WritableNodeFolder(path));
+    expect(readdirSync(path)).toEqual(['LOCK']);
+    rmSync(join(path, 'LOCK'));
+    mkdirSync(join(path, 'LOCK'));
+    await Database.destroy(new WritableNodeFolder(path));
+    expect(readdirSync(path)).toEqual(['LOCK']);
+    rmSync(path, { recursive: true });
   });
 
   test('two deletions at once leave no folder', async () => {

@@ -200,6 +200,7 @@ async function otherObjects(run: LawRun, place: WritingPlace): Promise<void> {
   if (place.again === undefined) return;
   const folder = await place.folder();
   const other = await place.again(folder);
+  if (folder.place?.() !== other.place?.()) run.fail('place() of another object for the same place returns something else');
   const parts = [contents(1, 500), contents(2, 90_000)] as const;
   const file = await run.create(folder, '000004.log');
   await run.append(file, parts[0]);

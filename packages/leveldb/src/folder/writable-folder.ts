@@ -73,6 +73,12 @@ export interface FolderLock {
 export interface WritableFolder extends Folder {
   list(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
+  /**
+   * What all objects for this place have in common, whatever path they were given, for example an absolute path without links. It
+   * need not exist. Calls that lock folders use it to wait for earlier ones in the same thread; without it, those with the same `name` are found.
+   */
+  place?(): string;
+
   /** Creates the folder and its parents, unless they exist. Their names survive a power failure from then on. */
   createFolder(): void | Promise<void>;
 

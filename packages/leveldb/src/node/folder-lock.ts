@@ -8,7 +8,7 @@
  *
  * Source: LevelDB, util/env_posix.cc, `PosixEnv::LockFile`; goleveldb, leveldb/storage/file_storage_unix.go, `setFileLock`.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { DatabaseError } from '../folder/database-error.js';
@@ -17,6 +17,7 @@ import type { FolderLock } from '../folder/writable-folder.js';
 import { type FileLocks, type TakenLocks, takeLocks } from './file-locks.js';
 import { hostLocks } from './host-locks.js';
 import { isLockOfThisProcess, lockOwner } from './lock-owners.js';
+import { realPathOf } from './real-path.js';
 import { codeOf } from './system-error.js';
 
 /** The LOCK files of all databases that this thread has locked. Each thread has its own set; the lock itself excludes other threads. */
@@ -27,9 +28,6 @@ const refused = new Map<string, number>();
 
 /** Why LOCK in particular cannot be opened for writing. Other errors, such as `EMFILE`, are those of the system. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'EISDIR', 'ENXIO', 'ETXTBSY', 'ERR_ACCESS_DENIED']);
-
-/** The native call is faster, but has not been tested on Windows. */
-const realPathOf = process.platform === 'win32' ? realpathSync : realpathSync.native;
 
 /** The locks of the host, once it has them: the promises of {@link hostLocks} took as long as locking a file. */
 let knownLocks: FileLocks | undefined;

@@ -18,6 +18,7 @@ import { OpenFolder, pinFolder } from './folder-pin.js';
 import { NODE_FOLDER_OPTIONS, NodeFolder, type NodeFolderOptions, SyncNodeFolder } from './node-folder.js';
 import { createFile, openFileForAppend } from './node-writable-file.js';
 import { PinnedNodeFolder } from './pinned-node-folder.js';
+import { realPlaceOf } from './real-path.js';
 import { codeOf } from './system-error.js';
 
 /** How to write to a folder of the file system. */
@@ -77,6 +78,10 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     provideKernelWork(inKernel);
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;
+  }
+
+  place(): string {
+    return realPlaceOf(this.path);
   }
 
   override async list(): Promise<string[]> {

@@ -53,6 +53,10 @@ export class WritableOpfsFolder implements WritableFolder {
     this.name = path;
   }
 
+  place(): string {
+    return this.#names.join('/');
+  }
+
   async list(): Promise<string[]> {
     const names: string[] = [];
     try {

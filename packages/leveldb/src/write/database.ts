@@ -17,7 +17,7 @@ import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { compareInternal } from '../format/version.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
-import { destroyDatabase, isDatabase } from './destroy.js';
+import { destroyDatabase, isDatabase, settledNames } from './destroy.js';
 import { type ClearRange, RangeClearing } from './clear-range.js';
 import { inCallOrder } from './folder-hold.js';
 import { loadFittedPolicy, mayBeFitted } from './load-fitted-policy.js';
@@ -83,8 +83,8 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Opens the database in a folder, or creates one. The contents of its logs become tables. While the database of the folder is being closed or
-   * deleted in this thread, opening waits for that.
+   * Opens the database in a folder, or creates one. The contents of its logs become tables. While the database of the folder is being closed,
+   * deleted, repaired or refiltered in this thread, opening waits for that.
    *
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens the database without the damaged
@@ -107,7 +107,7 @@ export class Database extends AsyncBaseReader {
    * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database, that is, with neither
    * CURRENT nor a MANIFEST, is left unchanged without an error. Files whose names LevelDB would not write are kept.
    *
-   * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
+   * @throws DatabaseError `BLOOM_LOCKED` when the database is open or being created.
    * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote it, such as RocksDB (see `foreignEngine`). The folder is
    *   then unchanged.
    * @throws the folder's error when a file cannot be deleted. All other tables and logs are deleted nevertheless; MANIFEST and CURRENT are kept, so
@@ -118,9 +118,11 @@ export class Database extends AsyncBaseReader {
     mustBeWritable(folder);
     mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
     const settings = holdSettingsOf(options);
-    await inCallOrder(folder, async () => {
+    await inCallOrder(folder, async (earlier) => {
+      await earlier;
       try {
-        const names = await folder.list();
+        let names = await folder.list();
+        if (!isDatabase(names)) names = await settledNames(folder, names, settings);
         if (isDatabase(names)) await destroyDatabase(folder, names, settings);
       } catch (error) {
         // The folder no longer exists.
@@ -161,8 +163,10 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     // Loaded on demand: few programs need it.
-    const { repairDatabase } = await loadedCode(import('./repair/repair.js'));
-    return repairDatabase(folder, options);
+    return inCallOrder(folder, async (earlier) => {
+      const { repairDatabase } = await loadedCode(import('./repair/repair.js'));
+      return repairDatabase(folder, options, earlier);
+    });
   }
 
   /**
@@ -188,8 +192,10 @@ export class Database extends AsyncBaseReader {
   static async refilter(folder: WritableFolder, options: RefilterDatabaseOptions = {}): Promise<RefilterReport> {
     mustHaveAtMost('Database.refilter', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    const { refilterDatabase } = await loadedCode(import('./refilter.js'));
-    return refilterDatabase(folder, options);
+    return inCallOrder(folder, async (earlier) => {
+      const { refilterDatabase } = await loadedCode(import('./refilter.js'));
+      return refilterDatabase(folder, options, earlier);
+    });
   }
 
   /** Writes an entry. Strings are stored as UTF-8, and are read back as bytes. */

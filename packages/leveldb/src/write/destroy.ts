@@ -3,6 +3,7 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DestroyDB`.
  */
+import { DatabaseError } from '../folder/database-error.js';
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
@@ -11,6 +12,23 @@ import { mustBeLevelDb } from './refuse-foreign-folder.js';
 /** Whether a folder contains a database or the remains of one. A log alone does not count: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {
   return names.some((name) => name === CURRENT || parseFileName(name)?.type === 'manifest');
+}
+
+/**
+ * The names in a folder that had no database, once nobody is creating one: a program that does so has locked the folder.
+ *
+ * @param names the names in the folder, which was just listed.
+ * @throws DatabaseError `BLOOM_LOCKED`.
+ */
+export async function settledNames(folder: WritableFolder, names: readonly string[], settings: HoldSettings): Promise<readonly string[]> {
+  if (!names.includes(LOCK)) return names;
+  try {
+    await (await holdFolder(folder, settings)).release();
+  } catch (error) {
+    // Something else is called LOCK.
+    if (!(error instanceof DatabaseError) || error.code !== 'BLOOM_NO_LOCK') throw error;
+  }
+  return folder.list();
 }
 
 /**

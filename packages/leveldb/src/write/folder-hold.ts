@@ -16,6 +16,8 @@ export interface FolderHold {
 /** A call that locks a folder, or the last work before it is released. */
 interface FolderCall {
   readonly folder: WritableFolder;
+  /** Once it was needed. */
+  place: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<void>;
   readonly isLastWork: boolean;
@@ -24,31 +26,44 @@ interface FolderCall {
 /** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop. */
 const calls = new Set<FolderCall>();
 
-/** The calls for a folder. Calls for the same place under another name, such as a relative path or a symbolic link, are not found. */
+/** The calls for a folder. It is usually the same object or has the same name, so its place, for which the host may be asked, is seldom needed. */
 function callsFor(folder: WritableFolder): FolderCall[] {
   const { name } = folder;
-  return [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name));
-}
-
-/** Waits for the earlier calls of this thread for a folder. */
-export async function earlierCalls(folder: WritableFolder): Promise<void> {
-  await Promise.all(callsFor(folder).map(({ ended }) => ended));
+  let place: string | undefined;
+  const isSamePlace = (call: FolderCall): boolean => {
+    place ??= folder.place?.();
+    return place !== undefined && place === (call.place ??= call.folder.place?.());
+  };
+  return [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name) || isSamePlace(call));
 }
 
 /**
- * Makes a call that locks a folder, after the {@link earlierCalls}. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it
- * and delete the database that is being opened.
+ * Makes a call that locks a folder. `make` starts at once, and waits for `earlier`, the end of the earlier calls of this thread for the folder, before
+ * it uses the folder. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it and delete the database that is being opened.
  */
-export function inCallOrder<T>(folder: WritableFolder, make: () => Promise<T>): Promise<T> {
-  const made = callsFor(folder).length === 0 ? make() : earlierCalls(folder).then(make);
-  const ended = made.then(
+export function inCallOrder<T>(folder: WritableFolder, make: (earlier: Promise<unknown> | undefined) => Promise<T>): Promise<T> {
+  const before = callsFor(folder);
+  const made = make(before.length === 0 ? undefined : Promise.all(before.map(({ ended }) => ended)));
+  const call: FolderCall = { folder, place: undefined, ended: settled(made), isLastWork: false };
+  calls.add(call);
+  void call.ended.then(() => calls.delete(call));
+  return made;
+}
+
+/** The end of work that may fail. */
+function settled(work: Promise<unknown>): Promise<void> {
+  return work.then(
     () => undefined,
     () => undefined,
   );
-  const call: FolderCall = { folder, ended, isLastWork: false };
+}
+
+/** Announces the last work on a folder before its database is closed. Later calls of this thread for the folder wait for it. */
+export function announceLastWork(folder: WritableFolder, work: Promise<unknown>): void {
+  const call: FolderCall = { folder, place: undefined, ended: settled(work), isLastWork: true };
   calls.add(call);
-  void ended.then(() => calls.delete(call));
-  return made;
+  // An attempt to lock that has just failed looks for this call one turn later.
+  void call.ended.then(turn).then(() => calls.delete(call));
 }
 
 /** Whether to lock a folder, and the listener that receives the limits of the lock. */
@@ -69,10 +84,7 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
       release,
       end(work) {
         const ended = runEnding(work, release);
-        const call: FolderCall = { folder, ended: ended.catch(() => undefined), isLastWork: true };
-        calls.add(call);
-        // An attempt to lock that has just failed looks for this call one turn later.
-        void call.ended.then(turn).then(() => calls.delete(call));
+        announceLastWork(folder, ended);
         return ended;
       },
     };

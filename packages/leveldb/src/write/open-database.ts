@@ -43,21 +43,23 @@ export class OpenDatabase implements TableFiles {
   }
 
   static async open(folder: WritableFolder, given: Settings | (() => Promise<Settings>)): Promise<OpenDatabase> {
-    const { settings, hold } = await inCallOrder(folder, async () => {
+    // Until it is open, not only until it is locked: `destroy` would not yet find the files of a new database, and so no reason to fail.
+    return inCallOrder(folder, async (earlier) => {
+      await earlier;
       const settings = typeof given === 'function' ? await given() : given;
       const names = await mustNotLookForeign(folder, settings);
-      return { settings, hold: await holdDatabaseFolder(folder, settings, names) };
+      const hold = await holdDatabaseFolder(folder, settings, names);
+      try {
+        const opened = await openVersions(hold.folder, settings);
+        const database = new OpenDatabase(hold, opened);
+        await database.#start(opened);
+        return database;
+      } catch (error) {
+        const failure = await openingFailure(hold.folder, error);
+        await attempt(() => hold.release());
+        throw failure;
+      }
     });
-    try {
-      const opened = await openVersions(hold.folder, settings);
-      const database = new OpenDatabase(hold, opened);
-      await database.#start(opened);
-      return database;
-    } catch (error) {
-      const failure = await openingFailure(hold.folder, error);
-      await attempt(() => hold.release());
-      throw failure;
-    }
   }
 
   /** Writes the changes that opening made, and starts the background work. */

@@ -20,7 +20,7 @@ import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { provideFittedPolicy } from './load-fitted-policy.js';
-import { earlierCalls, holdFolder } from './folder-hold.js';
+import { holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
@@ -74,13 +74,13 @@ export interface RefilterReport {
 }
 
 /** @see Database.refilter */
-export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions): Promise<RefilterReport> {
+export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions, earlier: Promise<unknown> | undefined): Promise<RefilterReport> {
   const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = copiedOptions('Database.refilter', options, REFILTER_OPTIONS);
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   if (signal !== undefined) mustBeSignal('signal', signal);
   provideFittedPolicy(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
-  await earlierCalls(folder);
+  await earlier;
   await mustHaveDatabase(folder, `the database of ${folder.name ?? 'the folder'} does not exist: there is no CURRENT`);
   const hold = await holdFolder(folder, settings);
   const work = async (): Promise<RefilterReport> => {

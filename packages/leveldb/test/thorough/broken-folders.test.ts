@@ -1001,6 +1001,18 @@ const faults: readonly Fault[] = [
   },
   // 27. Other objects
   {
+    fault: 'has a place of its own for each object',
+    law: 27,
+    says: /place\(\) of another object/,
+    folder: class extends RightFolder {
+      readonly #place = String(Math.random());
+
+      place(): string {
+        return this.#place;
+      }
+    },
+  },
+  {
     fault: 'keeps its own list of the files, made when it is first needed',
     law: 27,
     also: [23],

@@ -21,7 +21,7 @@ import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
 import { loadFittedPolicy, mayBeFitted } from '../load-fitted-policy.js';
-import { earlierCalls, holdFolder } from '../folder-hold.js';
+import { holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../refuse-foreign-folder.js';
 import { deleteIfPossible } from '../obsolete-files.js';
 import { rescueLog } from './log-rescue.js';
@@ -77,14 +77,14 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
 };
 
 /** @see Database.repair */
-export async function repairDatabase(folder: WritableFolder, options: RepairOptions): Promise<RepairReport> {
+export async function repairDatabase(folder: WritableFolder, options: RepairOptions, earlier: Promise<unknown> | undefined): Promise<RepairReport> {
   const { fromTablesAlone = false, ...rest } = copiedOptions('Database.repair', options, REPAIR_OPTIONS);
   mustBeBoolean('fromTablesAlone', fromTablesAlone);
   if (mayBeFitted(rest)) await loadFittedPolicy();
   const settings = settingsOf(rest);
   let mayBeMissing = true;
   try {
-    await earlierCalls(folder);
+    await earlier;
     // Some folders list no files if they are missing; creating a file in them then fails.
     const names = await folder.list();
     mayBeMissing = names.length === 0;
