@@ -211,6 +211,22 @@ describe('a slow server', () => {
     await expect(reading).rejects.toThrow('enough');
     expect(sent).toHaveLength(1);
   });
+
+  test.each([
+    ['a number of seconds', () => '1', true],
+    ['a date', () => new Date(Date.now() + 2000).toUTCString(), true],
+    ['a date in the past', () => new Date(0).toUTCString(), false],
+    ['neither', () => 'soon', false],
+  ])('is asked again after the time that Retry-After gives: %s', async (_, retryAfter, waits) => {
+    const stop = new AbortController();
+    let count = 0;
+    const answers = [() => new Response('', { status: 503, headers: { 'retry-after': retryAfter() } }), () => new Response('', { status: 404 })];
+    const store = storeOf(async () => answers[Math.min(count++, 1)]!(), { retries: 1, retryDelayMs: 0 });
+    const reading = store.get('CURRENT', stop.signal);
+    if (waits) setTimeout(() => stop.abort(new Error('enough')), 60);
+    await expect(reading.catch((error: unknown) => (error as Error).message)).resolves.toBe(waits ? 'enough' : undefined);
+    expect(count).toBe(waits ? 1 : 2);
+  });
 });
 
 describe('credentials', () => {

@@ -7,6 +7,7 @@ export { compareBytes, compareInternalBytes, type CompareRange } from './format/
 export { checkedComparator, comparatorOf, compareRangeOf, mustBeComparator } from './format/checked-comparator.js';
 export { asHostFetch } from './http/fetch.js';
 export { needsPreflight } from './http/remote-file.js';
+export { retryAfterMs } from './http/retry-after.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';

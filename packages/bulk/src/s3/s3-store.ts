@@ -3,6 +3,7 @@ import { copiedOptions, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloo
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch } from '@bloom/sstable/http';
+import { retryAfterMs } from '@bloom/sstable/internal';
 // aws4fetch: signs requests with Web Crypto in 2.5 kB, for every host that has fetch, where Amazon's SDK takes megabytes.
 import { AwsV4Signer } from 'aws4fetch';
 import { BulkError } from '../part/bulk-error.js';
@@ -344,7 +345,9 @@ export class S3Store implements Store {
       if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
       // 409 and 429 mean that nothing was done. After any other failure, this is unknown.
       if (answer === undefined || answer.status >= 500) isAmbiguous = true;
-      await pause(Math.max(Math.min(this.#retryDelayMs * 2 ** tries, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
+      const ownMs = Math.min(this.#retryDelayMs * 2 ** tries, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2);
+      const askedMs = Math.min(retryAfterMs(answer?.header('retry-after') ?? null), MAX_RETRY_DELAY_MS);
+      await pause(Math.max(ownMs, askedMs), signal);
       const status = await beforeRetry?.();
       if (status !== undefined) return { status, header: () => null, bytes: new Uint8Array(0), isAmbiguous };
     }
@@ -545,12 +548,6 @@ function errorCodeOf(answer: Answer): string | undefined {
 /** Whether the server does not implement what was requested. */
 function isNotImplemented(answer: Answer): boolean {
   return answer.status === 501 || (answer.status === 400 && errorCodeOf(answer) === 'NotImplemented');
-}
-
-/** The delay that a response asks for, up to a minute. */
-function retryAfterMs(answer: Answer | undefined): number {
-  const seconds = Number(answer?.header('retry-after') ?? 0);
-  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds * 1000), MAX_RETRY_DELAY_MS) : 0;
 }
 
 async function pause(milliseconds: number, signal: Signal | undefined): Promise<void> {

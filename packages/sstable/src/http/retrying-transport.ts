@@ -7,6 +7,7 @@ import { Answer, discard, type HttpResponse } from './answer.js';
 import { type Fetch, isHostFetch } from './fetch.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
 import { Redirects, type Route, type RoutedResponse } from './redirects.js';
+import { retryAfterMs } from './retry-after.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
@@ -263,10 +264,3 @@ function closedError(): TypeError {
   return new TypeError('the source is closed');
 }
 
-/** The wait that a Retry-After header (RFC 9110, section 10.2.3) asks for, as seconds or as a date. */
-function retryAfterMs(header: string | null): number {
-  if (header === null) return 0;
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
-  // Date.parse also accepts much that is not an HTTP date.
-  return /^[A-Z][a-z]+, .* GMT$/.test(header) ? Math.max(0, Date.parse(header) - Date.now()) || 0 : 0;
-}
