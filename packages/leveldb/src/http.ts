@@ -6,6 +6,7 @@ import { type Fetch, HttpError, HttpSource, type HttpSourceOptions } from '@bloo
 import { asHostFetch, isRequestBound, needsPreflight, ReadGate, untilAborted } from '@bloom/sstable/internal';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
 import { CURRENT, parseFileName } from './format/file-name.js';
+import { isNamedByBytes } from './format/published-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
 import { SharedWork } from './folder/shared-work.js';
 import { AbsentAnswer } from './http/absent-answer.js';
@@ -118,7 +119,8 @@ export class HttpFolder implements Folder {
       return undefined;
     }
     this.#hasServed = true;
-    return new HttpFile(source, name, this.isPublished);
+    const openAgain = (): Promise<HttpSource> => this.#openWithoutRequest(name, source.byteLength);
+    return new HttpFile(source, name, this.isPublished, this.isPublished && isNamedByItsBytes(name) ? openAgain : undefined);
   }
 
   #request(name: string, signal: Signal | undefined): Promise<HttpSource> {
@@ -134,6 +136,10 @@ export class HttpFolder implements Folder {
     if (!isTable || isRequestBound()) return open();
     const opened = this.#inTurn(open, signal);
     return signal === undefined ? opened : untilAborted(opened, signal);
+  }
+
+  #openWithoutRequest(name: string, byteLength: number): Promise<HttpSource> {
+    return HttpSource.open(this.#urlOf(name), { ...this.#options, byteLength });
   }
 
   async #inTurn(open: () => Promise<HttpSource>, signal: Signal | undefined): Promise<HttpSource> {
@@ -221,16 +227,25 @@ function mustBeNoPage(current: HttpSource): void {
   throw new HttpError('BLOOM_HTTP_PAGE', current.name, 'the server answers with an HTML page, not with the file', { status: 200 });
 }
 
+/** Whether a file of a published database has a name that no other bytes can have. */
+function isNamedByItsBytes(name: string): boolean {
+  const parsed = parseFileName(name);
+  return (parsed?.type === 'table' || parsed?.type === 'manifest') && isNamedByBytes(parsed.number);
+}
+
 /** A file that reports when it was replaced by another. */
 class HttpFile implements FolderFile {
   readonly isRemote = true;
   readonly name: string;
   readonly byteLength: number;
-  readonly #source: HttpSource;
+  #source: HttpSource;
   readonly #file: string;
   readonly #isPublished: boolean;
+  readonly #openAgain: (() => Promise<HttpSource>) | undefined;
 
-  constructor(source: HttpSource, file: string, isPublished: boolean) {
+  /** @param openAgain opens another version of the file, which must have the same length; undefined unless each version has the same bytes. */
+  constructor(source: HttpSource, file: string, isPublished: boolean, openAgain: (() => Promise<HttpSource>) | undefined) {
+    this.#openAgain = openAgain;
     this.#isPublished = isPublished;
     this.#source = source;
     this.name = source.name;
@@ -249,11 +264,24 @@ class HttpFile implements FolderFile {
 
   async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     try {
-      return await this.#source.read(offset, length, signal);
+      return await this.#readVersion(offset, length, signal);
     } catch (error) {
       const isGone = error instanceof HttpError && (error.code === 'BLOOM_HTTP_CHANGED' || error.status === 404 || error.status === 410);
       if (!isGone) throw error;
       throw new FolderError('BLOOM_FOLDER_CHANGED', error.message, { file: this.#file, cause: error });
+    }
+  }
+
+  /** Uploading or touching a file, or another server of a network, changes its ETag and its date. */
+  async #readVersion(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
+    try {
+      return await this.#source.read(offset, length, signal);
+    } catch (error) {
+      if (this.#openAgain === undefined || !(error instanceof HttpError) || error.code !== 'BLOOM_HTTP_CHANGED') throw error;
+      const again = await this.#openAgain();
+      const bytes = await again.read(offset, length, signal);
+      this.#source = again;
+      return bytes;
     }
   }
 }

@@ -143,6 +143,49 @@ describe('a published table', () => {
     await file!.read(file!.byteLength - tail, tail);
     expect(requests).toEqual(methods.map((method) => `${method} ${tables[0]}`));
   });
+
+  describe('that gets another ETag and date', () => {
+    const NAMED = '1262190158462219392.ldb';
+    const headers = { isPublished: true, retries: 0, tailBytes: 10 };
+    let version = 0;
+    let bytes: Uint8Array;
+
+    beforeEach(() => {
+      version = 0;
+      bytes = files.get(tables[0]!)!;
+      misbehave = (name, range, response) => {
+        if (name !== NAMED && name !== tables[0]) return false;
+        const [, start, end] = /^bytes=(\d*)-(\d+)$/.exec(range!)!;
+        const first = start === '' ? bytes.length - Number(end) : Number(start);
+        const part = bytes.subarray(first, start === '' ? bytes.length : Number(end) + 1);
+        const range206 = { etag: `"${version}"`, 'last-modified': new Date(version * 1000).toUTCString(), 'content-range': `bytes ${first}-${first + part.length - 1}/${bytes.length}` };
+        response.writeHead(206, range206).end(part);
+        return true;
+      };
+    });
+
+    test('is read on if its name is made from its bytes, each time, without further requests', async () => {
+      const file = (await new HttpFolder(origin, headers).open(NAMED))!;
+      for (version = 1; version < 4; version++) {
+        const read = await Promise.all([0, 100, 200].map(async (offset) => file.read(offset, 50)));
+        expect(read).toEqual([0, 100, 200].map((offset) => bytes.slice(offset, offset + 50)));
+        requests = [];
+        await file.read(300, 50);
+        expect(requests).toEqual([`GET ${NAMED}`]);
+      }
+    });
+
+    test.each([
+      ['its name was counted', { isPublished: true }, () => tables[0]!, 0],
+      ['the folder is not published', { isPublished: false }, () => NAMED, 0],
+      ['its length is another one', { isPublished: true }, () => NAMED, 1],
+    ])('has changed if %s', async (_, options, name, more) => {
+      const file = (await new HttpFolder(origin, { ...headers, ...options }).open(name()))!;
+      version = 1;
+      bytes = bytes.subarray(more);
+      expect(await rejection((async () => file.read(0, 50))())).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED', file: name() });
+    });
+  });
 });
 
 describe('many tables that are opened at the same time', () => {
