@@ -143,6 +143,6 @@ export class WritePath {
 }
 
 function noRoom(count: number): DatabaseError {
-  const problem = `the database has too few sequence numbers for ${count} more operations, or too few file numbers: copy its entries to a new database`;
+  const problem = `the database has too few sequence numbers for ${count} more operation${count === 1 ? '' : 's'}, or too few file numbers: copy its entries to a new database`;
   return new DatabaseError('BLOOM_NO_ROOM', problem);
 }

@@ -138,7 +138,9 @@ describe('a database', () => {
     await database.close();
     const again = await Database.open(folder);
     expect((await collect(again.keys())).map(text)).toEqual(['a', 'b', 'c', 'd', 'e']);
-    expect(await rejection(again.delete(utf8('a')))).toMatchObject({ code: 'BLOOM_NO_ROOM' });
+    const problem = (operations: string): RegExp => new RegExp(`too few sequence numbers for ${operations}, or too few file numbers`);
+    expect(await rejection(again.delete(utf8('a')))).toMatchObject({ code: 'BLOOM_NO_ROOM', message: expect.stringMatching(problem('1 more operation')) as string });
+    expect(await rejection(again.write(batch('a', 'b')))).toMatchObject({ code: 'BLOOM_NO_ROOM', message: expect.stringMatching(problem('2 more operations')) as string });
     await again.close();
   });
 
