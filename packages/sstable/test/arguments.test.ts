@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { outlineTable } from '@bloom/sstable/inspect';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { caught, rejection } from '@bloom/fixtures/caught';
+import { hasNamedPipes, makeNamedPipe } from '@bloom/fixtures/named-pipe';
 import { gate } from './sources.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -175,8 +175,8 @@ describe('writeTable', () => {
     expect((await readFile(join(folder, 'target.ldb'))).length).toBeGreaterThan(48);
   });
 
-  test('replaces only regular files', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
+  test.runIf(hasNamedPipes)('replaces only regular files', async () => {
+    makeNamedPipe(join(folder, 'pipe'));
     await expect(writeTable(join(folder, 'pipe'), [])).rejects.toMatchObject({ code: 'EINVAL' });
     await expect(writeTable(folder, [])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(await readdir(folder)).toEqual(['pipe']);

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, open, readdir, readFile, readlink, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { fileIdentity, FileSource, ReadPace, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from '@bloom/fixtures/caught';
+import { hasNamedPipes, makeNamedPipe } from '@bloom/fixtures/named-pipe';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
 import { replaceReads } from './replace-reads.js';
 
@@ -39,7 +39,6 @@ async function sparseFile(byteLength: number, marks: readonly number[]): Promise
 }
 
 // Paths that are not regular files. Opening a named pipe waits until somebody writes to it.
-const isPosix = process.platform !== 'win32';
 
 /** The number of descriptors that this process has for the table. */
 async function openDescriptors(): Promise<number> {
@@ -127,9 +126,9 @@ describe('FileSource', () => {
     expect(await rejection(FileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
-  test.runIf(isPosix)('rejects a named pipe and a device without waiting for their bytes', async () => {
+  test.runIf(hasNamedPipes)('rejects a named pipe and a device without waiting for their bytes', async () => {
     const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
+    makeNamedPipe(pipe);
     expect(await rejection(FileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
     expect(await rejection(FileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });
@@ -225,9 +224,9 @@ describe('SyncFileSource', () => {
     expect(caught(() => SyncFileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
-  test.runIf(isPosix)('rejects a named pipe and a device without waiting for their bytes', () => {
+  test.runIf(hasNamedPipes)('rejects a named pipe and a device without waiting for their bytes', () => {
     const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
+    makeNamedPipe(pipe);
     expect(caught(() => SyncFileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
     expect(caught(() => SyncFileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { hasNamedPipes, makeNamedPipe } from '@bloom/fixtures/named-pipe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from '../bloom.js';
 import { measuredBloom, Scratch, shell } from '../bloom-process.js';
@@ -7,9 +7,9 @@ import { measuredBloom, Scratch, shell } from '../bloom-process.js';
 const scratch = new Scratch();
 const BOM = '\ufeff';
 
-describe.runIf(process.platform === 'linux')('a path that is not a regular file', () => {
+describe.runIf(process.platform === 'linux' && hasNamedPipes)('a path that is not a regular file', () => {
   beforeAll(() => {
-    execFileSync('mkfifo', [scratch.at('fifo')]);
+    makeNamedPipe(scratch.at('fifo'));
   });
 
   test('is read to its end by the commands that write tables', async () => {

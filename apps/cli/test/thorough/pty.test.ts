@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { hasNamedPipes, makeNamedPipe } from '@bloom/fixtures/named-pipe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloomPrints } from '../bloom.js';
 import { program, Scratch, shell } from '../bloom-process.js';
@@ -57,11 +58,11 @@ describe.runIf(hasScript).concurrent('progress', () => {
   // Lines that come slowly, so that there is something to show.
   const SLOW = 'for i in 1 2 3 4 5 6 7 8; do printf "key $i\\tvalue\\n"; sleep 0.25; done';
 
-  test.each([
+  test.runIf(hasNamedPipes).each([
     ['xterm', true],
     ['dumb', false],
   ])('on a terminal of the kind %s is drawn: %s', async (term, isDrawn) => {
-    await shell(`mkfifo ${term}.tsv`, scratch.path);
+    makeNamedPipe(scratch.at(`${term}.tsv`));
     const { shown, code } = await onTerminal(`build ${term}.tsv -o ${term}.ldb`, `${SLOW} > ${term}.tsv; sleep 0.5`, term);
     expect(shown).toContain(`${term}.ldb: 8 entries`);
     expect(shown.includes('\x1b')).toBe(isDrawn);

@@ -1,5 +1,4 @@
 // Folders that somebody else has made: what has the name of one of LevelDB's files is not always a file.
-import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
+import { hasNamedPipes, makeNamedPipe } from '@bloom/fixtures/named-pipe';
 import { collect } from '../collect.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-hostile-'));
@@ -45,13 +45,13 @@ class FailingFolder extends WritableMemoryFolder {
 
 const padded = (number: number): string => String(number).padStart(6, '0');
 
-describe.each<[string, (target: string, path: string) => void]>([
-  ['a link to a file outside', (target, path) => symlinkSync(target, path)],
-  ['a link to nothing', (target, path) => symlinkSync(`${target}-missing`, path)],
-  ['another name of a file outside', (target, path) => linkSync(target, path)],
-  ['a pipe', (_, path) => void spawnSync('mkfifo', [path])],
-])('a database is written to although %s', (_, make) => {
-  test('has each of the names that its next files get, and nothing outside is written', async () => {
+describe.each<[string, (target: string, path: string) => void, boolean]>([
+  ['a link to a file outside', (target, path) => symlinkSync(target, path), true],
+  ['a link to nothing', (target, path) => symlinkSync(`${target}-missing`, path), true],
+  ['another name of a file outside', (target, path) => linkSync(target, path), true],
+  ['a pipe', (_, path) => makeNamedPipe(path), hasNamedPipes],
+])('a database is written to although %s', (_, make, isPossible) => {
+  test.runIf(isPossible)('has each of the names that its next files get, and nothing outside is written', async () => {
     const path = await someDatabase();
     const outside = mkdtempSync(join(root, 'outside-'));
     const target = join(outside, 'target');
@@ -102,13 +102,13 @@ test('a log that has another name elsewhere, as in a copy made of links, is not 
   expect(contents()).toEqual(before);
 });
 
-describe.each(['CURRENT', 'MANIFEST', 'log', 'table'])('a pipe in place of %s', (kind) => {
+describe.runIf(hasNamedPipes).each(['CURRENT', 'MANIFEST', 'log', 'table'])('a pipe in place of %s', (kind) => {
   test('is an error when the database is opened, and no hang when it is repaired', async () => {
     const path = await someDatabase();
     const pattern = { CURRENT: /^CURRENT$/, MANIFEST: /^MANIFEST/, log: /\.log$/, table: /\.ldb$/ }[kind]!;
     const name = readdirSync(path).find((file) => pattern.test(file))!;
     rmSync(join(path, name));
-    spawnSync('mkfifo', [join(path, name)]);
+    makeNamedPipe(join(path, name));
     const code = { CURRENT: 'BLOOM_NOT_A_DATABASE', MANIFEST: 'BLOOM_BAD_CURRENT', log: 'BLOOM_MISSING_FILE', table: 'BLOOM_MISSING_FILE' }[kind];
     expect(await rejection(open(path))).toMatchObject({ code });
     await Database.repair(new WritableNodeFolder(path));
