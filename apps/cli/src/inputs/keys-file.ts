@@ -1,6 +1,7 @@
 import { LF, textAfterMark, textOfLine } from '@bloom/report';
 import { Failure } from '../failure.js';
 import { keyArgument } from './key-argument.js';
+import { isUtf16, UTF_16 } from './recognized-file.js';
 import { nameOfFile, readWholeFile } from './standard-input.js';
 
 /** Two hexadecimal digits for each byte of the longest key. */
@@ -9,6 +10,7 @@ const MOST_LINE_BYTES = 2 ** 28;
 /** The keys in a file, one per line, or in standard input for `-`. @param isHex whether they are in hexadecimal. */
 export function keysFrom(path: string, isHex: boolean): Uint8Array[] {
   const bytes = textAfterMark(readWholeFile(path));
+  if (isUtf16(bytes)) throw new Failure(`${nameOfFile(path)}: ${UTF_16}: iconv -f UTF-16 -t UTF-8 FILE writes it in UTF-8`);
   const keys: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LF, start);

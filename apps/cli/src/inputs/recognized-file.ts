@@ -54,6 +54,22 @@ export function mustBeEntries(start: Uint8Array, format: FormatName): void {
   const digits = Buffer.from(start.subarray(0, START_BYTES)).toString('hex');
   const kind = KINDS.find(({ starts }) => starts.some((known) => digits.startsWith(known)));
   if (kind !== undefined) throw new UnfitInput(kind.text);
+  if (isUtf16(start)) throw new UnfitInput(`${UTF_16}: iconv -f UTF-16 -t UTF-8 FILE | bloom build -`);
+}
+
+/** The problem of a file that {@link isUtf16}. */
+export const UTF_16 = 'is text in UTF-16, as Windows PowerShell redirects output';
+
+/** Whether the first bytes are text in UTF-16: a byte order mark and an ASCII character. Keys and values can be any bytes, also those of the mark. */
+export function isUtf16(start: Uint8Array): boolean {
+  const [first, second] = start;
+  const isLittle = first === 0xff && second === 0xfe;
+  if (!isLittle && !(first === 0xfe && second === 0xff)) return false;
+  for (let at = 2; at + 1 < start.length; at += 2) {
+    const [low, high] = isLittle ? [start[at]!, start[at + 1]!] : [start[at + 1]!, start[at]!];
+    if (high === 0 && low > 0 && low < 0x80) return true;
+  }
+  return false;
 }
 
 /** Whether the first bytes are a fragment of a log, whose checksum is right. */

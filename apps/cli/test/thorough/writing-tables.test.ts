@@ -285,6 +285,24 @@ describe('every format', () => {
     expect(stderr).toMatch(problem);
   });
 
+  test.each([
+    ['little-endian', 'tsv', (text: string) => Buffer.from(text, 'utf16le')],
+    ['big-endian', 'jsonl', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+  ])('text in UTF-16, %s, is recognised as entries and as keys', async (order, format, encoded) => {
+    scratch.write(`${order}.txt`, encoded('\ufeffa\t1\r\n'));
+    const problem = `bloom: ${order}.txt: is text in UTF-16, as Windows PowerShell redirects output: iconv -f UTF-16 -t UTF-8`;
+    const building = await bloom(['build', `${order}.txt`, '-f', format, '-o', 'not.ldb'], scratch.path);
+    expect(building).toMatchObject({ code: 2, stderr: `${problem} ${order}.txt | bloom build -\n` });
+    await build('any.ldb', [], scratch.path, 'a\t1\n');
+    expect(await bloom(['get', 'any.ldb', '--keys', `${order}.txt`], scratch.path)).toMatchObject({ code: 2, stderr: `${problem} FILE writes it in UTF-8\n` });
+  });
+
+  test('a key can begin with the bytes of a byte order mark', async () => {
+    scratch.write('marks.tsv', Buffer.from('fffe616209310a', 'hex'));
+    await build('marks.ldb', [], scratch.path, readFileSync(scratch.at('marks.tsv')));
+    expect((await bloom(['get', 'marks.ldb', '--hex', 'fffe6162'], scratch.path)).stdout.toString()).toBe('31\n');
+  });
+
   test('gzip in a pipe is recognised too', async () => {
     const { code, stderr } = await shell('gzip -c lines.tsv | bloom build - -o not.ldb', scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed with gzip: gunzip -c < FILE | bloom build -\n' });
