@@ -20,6 +20,7 @@ export {
   shownValue,
 } from './arguments.js';
 export { bytesOf } from './bytes-of.js';
+export { GIT_LFS_POINTER, isEndOfGitLfsPointer, isGitLfsPointer, MAX_POINTER_LENGTH } from './git-lfs.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';
 export { isPromise } from './is-promise.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';

@@ -32,7 +32,7 @@ export const TYPE_NAMES: readonly string[] = ['zero', 'FULL', 'FIRST', 'MIDDLE',
 /** The CRC-32C of each type's byte: with it, the checksum needs no view of type and payload. */
 const TYPE_CRCS: readonly number[] = [0x527d5351, 0xa016d052, 0xb34623a6, 0x412da0a5, 0x95e7c44e];
 
-/** Why bytes of a log were dropped, in LevelDB's own words, except the last two: LevelDB has no limit for a record, and skips zeros without a report. */
+/** Why bytes of a log were dropped, in LevelDB's own words, except the last three: LevelDB has no limit for a record, and skips zeros and pointers without a report. */
 export type LogDropReason =
   | 'bad record length'
   | 'checksum mismatch'
@@ -43,7 +43,8 @@ export type LogDropReason =
   | 'missing start of fragmented record(2)'
   | `unknown record type ${number}`
   | 'record too large'
-  | 'zeros in the middle';
+  | 'zeros in the middle'
+  | 'a pointer of Git LFS, not the file itself: run git lfs pull';
 
 /** Writes a fragment at `position`. @returns the position after it. */
 export function putFragment(

@@ -10,7 +10,7 @@
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { GIT_LFS_POINTER, isGitLfsPointer, joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { isZeroedEnd, isZeroFrom, mayBeTruncated } from './log-end.js';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
@@ -182,6 +182,11 @@ export class LogReader {
         case 'trailer':
           return isCut && position < end ? { offset, problem: 'cut header' } : undefined;
         case 'bad length':
+          // LevelDB would take it for a truncated record, and the log for an empty one.
+          if (offset === 0 && isGitLfsPointer(block)) {
+            this.#drop(offset, end, GIT_LFS_POINTER);
+            return undefined;
+          }
           if (isCut && mayBeTruncated(block, position, fragment.end, blockOffset)) return { offset, problem: 'cut payload' };
           this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
           return undefined;

@@ -290,6 +290,13 @@ describe('damage', () => {
     expect(dropped).toBeLessThanOrEqual(2 * B + 100);
   });
 
+  test('a pointer of Git LFS in place of a log is not taken for an empty log', () => {
+    const pointer = new TextEncoder().encode(`version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`);
+    expect(readLog(pointer)).toEqual({ records: [], drops: [{ offset: 0, byteLength: pointer.length, reason: 'a pointer of Git LFS, not the file itself: run git lfs pull' }], tail: undefined });
+    // The same bytes at another place are those of a record that is truncated.
+    expect(readLog(pointer.subarray(1)).drops).toEqual([]);
+  });
+
   test.each<[string, (bytes: Uint8Array) => void, [number, number, string][]]>([
     ['a length past its end', (bytes) => (bytes[2 * B - 29] = 200), [[2 * B - 33, 33, 'bad record length']]],
     ['a wrong checksum', (bytes) => (bytes[2 * B - 33]! ^= 1), [[2 * B - 33, 33, 'checksum mismatch']]],

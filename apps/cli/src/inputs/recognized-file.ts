@@ -1,6 +1,7 @@
 /** Recognises files by their first and last bytes: MANIFESTs, and files that are not in a format that `build` reads. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { GIT_LFS_POINTER, isGitLfsPointer } from '@bloom/bytes/internal';
 import { LOG_BLOCK_LENGTH, logRanges } from '@bloom/log';
 import type { SyncSource } from '@bloom/sstable';
 import type { FormatName } from '../formats/format.js';
@@ -54,6 +55,7 @@ export function mustBeEntries(start: Uint8Array, format: FormatName): void {
   const digits = Buffer.from(start.subarray(0, START_BYTES)).toString('hex');
   const kind = KINDS.find(({ starts }) => starts.some((known) => digits.startsWith(known)));
   if (kind !== undefined) throw new UnfitInput(kind.text);
+  if (isGitLfsPointer(start)) throw new UnfitInput(`is ${GIT_LFS_POINTER}`);
   if (isUtf16(start)) throw new UnfitInput(`${UTF_16}: iconv -f UTF-16 -t UTF-8 FILE | bloom build -`);
 }
 

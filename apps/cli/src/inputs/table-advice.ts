@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isMarkup } from '@bloom/bytes/internal';
+import { isGitLfsPointer, isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
 import { CODEC_ADVICE } from '../library-advice.js';
@@ -22,6 +22,8 @@ export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength'
   if (byteLength === 0) return failure;
   // The error names the program that opens it.
   if (error.code === 'BLOOM_UNSUPPORTED_FORMAT') return failure;
+  // The error says how to get the file.
+  if (isGitLfsPointer(startOf(source))) return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
 }
 

@@ -303,6 +303,15 @@ describe('every format', () => {
     expect((await bloom(['get', 'marks.ldb', '--hex', 'fffe6162'], scratch.path)).stdout.toString()).toBe('31\n');
   });
 
+  test('a pointer of Git LFS is recognised as entries, as a table and as a log', async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`;
+    for (const [name, line] of [['pointer.tsv', ['build', 'pointer.tsv', '-o', 'not.ldb']], ['pointer.ldb', ['get', 'pointer.ldb', 'a']], ['000003.log', ['scan', '000003.log']]] as const) {
+      scratch.write(name, pointer);
+      const { code, stderr } = await bloom([...line], scratch.path);
+      expect({ name, code, stderr }).toEqual({ name, code: 2, stderr: expect.stringMatching(/^bloom: .*a pointer of Git LFS, not the file itself: run git lfs pull(?: \(130 bytes\); --damage skip reads the rest)?\n$/) as string });
+    }
+  });
+
   test('gzip in a pipe is recognised too', async () => {
     const { code, stderr } = await shell('gzip -c lines.tsv | bloom build - -o not.ldb', scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed with gzip: gunzip -c < FILE | bloom build -\n' });

@@ -1,13 +1,16 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { isPromise } from '@bloom/bytes/internal';
+import { GIT_LFS_POINTER, isGitLfsPointer, isPromise, MAX_POINTER_LENGTH } from '@bloom/bytes/internal';
 import type { SyncSource } from '@bloom/sstable';
 import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
 
 /** The MANIFESTs of iq80's LevelDB in Java give each table made by a compaction this many bytes too many. */
 const EXCESS_OF_IQ80 = 4;
 
-function explanation(missing: number): string {
-  if (missing !== EXCESS_OF_IQ80) return '';
+/** Why a file is shorter than the MANIFEST says, if that can be told synchronously. */
+function explanation(file: FolderFile, listed: number): string {
+  const { byteLength } = file;
+  if (byteLength > 0 && byteLength <= MAX_POINTER_LENGTH && file.readSync !== undefined && isGitLfsPointer(file.readSync(0, byteLength))) return `: it is ${GIT_LFS_POINTER}`;
+  if (listed - byteLength !== EXCESS_OF_IQ80) return '';
   return "; iq80's LevelDB in Java counts 4 bytes too many for the tables that it compacts: if it wrote this folder, a repair keeps exactly the folder's entries";
 }
 
@@ -33,7 +36,7 @@ export class WholeTable implements FolderFile {
    */
   constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
     if (file.byteLength < byteLength) {
-      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}${explanation(byteLength - file.byteLength)}`;
+      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}${explanation(file, byteLength)}`;
       throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
     }
     this.byteLength = byteLength;

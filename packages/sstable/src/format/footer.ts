@@ -7,7 +7,7 @@
  */
 import { type BlockHandle, putBlockHandle, readBlockHandle } from './block-handle.js';
 import { CorruptionError, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
-import { isTextual } from '@bloom/bytes/internal';
+import { GIT_LFS_POINTER, isEndOfGitLfsPointer, isTextual } from '@bloom/bytes/internal';
 
 /** Bytes of the footer. */
 export const FOOTER_LENGTH = 48;
@@ -89,6 +89,7 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
       throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign.kind}, not a LevelDB table: open it with ${TABLE_TOOLS[foreign.engine]}`);
     }
     if (isEndOfPage(bytes)) throw new CorruptionError('BLOOM_NOT_A_TABLE', place, 'not a LevelDB table but an HTML page, which a server may have sent in its place');
+    if (isEndOfGitLfsPointer(bytes)) throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table but ${GIT_LFS_POINTER}`);
     throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table: it ends in ${magic}, not in ${MAGIC}`);
   }
   const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
