@@ -182,6 +182,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
    */
   async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
     mustHaveEnds(arguments.length);
+    if (this.status !== 'opening') this.#store('approximateSize()');
     // Copied now, because the caller may change the keys before the level is open.
     const ends = this.#ends(start, end, options);
     return this.#whenOpen(async () => this.#store('approximateSize()').approximateSize(...ends));
@@ -190,6 +191,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
   /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries no longer take space. */
   async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
     mustHaveEnds(arguments.length);
+    if (this.status !== 'opening') this.#store('compactRange()');
     // Copied now, because the caller may change the keys before the level is open.
     const ends = this.#ends(start, end, options);
     return this.#whenOpen(async () => this.#store('compactRange()').compactRange(...ends));

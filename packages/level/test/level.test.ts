@@ -300,6 +300,13 @@ describe('an error has a code of abstract-level', () => {
       for (const args of [[], ['a']]) expect(await rejection(call(...args))).toMatchObject({ name: 'TypeError', message: "The arguments 'start' and 'end' are required" });
       // The first and the last key of a level without entries, as programs pass them.
       expect(await rejection(call(undefined, undefined))).toBeUndefined();
+      const unknown = { keyEncoding: 'nope' };
+      expect(await rejection(call('a', 'b', unknown))).toMatchObject({ code: 'LEVEL_ENCODING_NOT_FOUND' });
+      // As in classic-level, a level that is closed has no encodings.
+      const closed = inMemory();
+      expect(await rejection((closed[method] as (...args: unknown[]) => Promise<unknown>)('a', 'b', unknown))).toMatchObject({ code: 'LEVEL_ENCODING_NOT_FOUND' });
+      await closed.close();
+      expect(await rejection((closed[method] as (...args: unknown[]) => Promise<unknown>)('a', 'b', unknown))).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
     }
     expect(() => level.getProperty(5 as never)).toThrow("The first argument 'property' must be a string");
     const other = await withLetters(inMemory());
