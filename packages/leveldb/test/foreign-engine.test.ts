@@ -175,6 +175,21 @@ test('storedEntries names the engine of a log that it cannot read', () => {
   expect(caught(() => [...storedEntriesSync(folder)])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' });
 });
 
+test('storedEntries takes no compressed record of RocksDB for a batch, also when it skips damage', () => {
+  // The type of the compression in a record of its own. What follows could be a batch.
+  const settings = Uint8Array.of(0xe1, 0x2c, 0x08, 0xf8, 4, 0, 9, 7, 0, 0, 0);
+  const folder = new MemoryFolder(new Map([['000004.log', Uint8Array.from([...settings, ...logOf(batchAt(7))])]]));
+  for (const damage of ['strict', 'skip'] as const) {
+    const dropped: string[] = [];
+    expect(caught(() => [...storedEntriesSync(folder, { damage, onDropped: ({ file }) => dropped.push(file) })])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', problem: expect.stringMatching(/^it is a RocksDB database/) as string });
+  }
+  const damaged = logOf(batchAt(1), new Uint8Array(2 ** 15), batchAt(2));
+  damaged[8]! ^= 1;
+  // Damage of LevelDB's own log is skipped.
+  const entries = [...storedEntriesSync(new MemoryFolder(new Map([['OPTIONS-000008', utf8('[Version]\n  rocksdb_version=9.8.4\n')], ['000003.log', damaged]])), { damage: 'skip' })];
+  expect(entries.filter(({ file }) => file === '000003.log').map(({ sequence }) => sequence)).toEqual([2n]);
+});
+
 describe("Riak's LevelDB, whose tables are in a folder for each level", () => {
   /** A copy of a folder of LevelDB, with its tables where Basho's LevelDB 2.0 puts them. */
   function riakFolder(): string {

@@ -8,7 +8,7 @@ import { typeOf } from '../format/database-key.js';
 import { numberedFiles, parseFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
-import { orForeignEngine } from '../folder/detect-foreign-engine.js';
+import { mustNotBeForeign, orForeignEngine } from '../folder/detect-foreign-engine.js';
 import { LogBatches } from '../folder/log-batches.js';
 import type { StoredEntry } from '../read/read-path.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
@@ -81,10 +81,13 @@ function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T>
 }
 
 interface OpenStoredLog {
+  readonly name: string;
   readonly file: FolderFile;
   readonly batches: LogBatches;
   /** The entries of the piece that was read last. */
   entries: StoredEntry[];
+  /** Whether damage was skipped, but not examined yet: another engine's records look like damage, or like batches. */
+  isSuspect: boolean;
 }
 
 interface OpenStoredTable {
@@ -105,6 +108,7 @@ const STORED_ENTRIES_OPTIONS: Record<keyof StoredEntriesOptions | 'signal', true
 class StoredEntries {
   readonly #options: StoredEntriesOptions;
   readonly #damage: DamagePolicy;
+  readonly #folderName: string | undefined;
   #names: string[] = [];
   #log: OpenStoredLog | undefined;
   #table: OpenStoredTable | undefined;
@@ -117,6 +121,7 @@ class StoredEntries {
     decodingFor(options);
     if (options.onDropped !== undefined) mustBeFunction('onDropped', options.onDropped);
     this.#options = options;
+    this.#folderName = folder.name;
     this.#damage = new DamagePolicy(options.damage !== 'skip', options.onDropped);
   }
 
@@ -185,15 +190,25 @@ class StoredEntries {
           log.entries.push({ file: name, kind, sequence, key: batch.key.slice(), value: batch.value.slice() });
         }
       },
-      skip: this.#damage.isStrict ? undefined : (damage) => this.#damage.add(damage),
+      skip: this.#damage.isStrict
+        ? undefined
+        : (damage) => {
+            this.#damage.add(damage);
+            log.isSuspect = true;
+          },
     });
-    const log: OpenStoredLog = { file, batches, entries: [] };
+    const log: OpenStoredLog = { name, file, batches, entries: [], isSuspect: false };
     this.#log = log;
   }
 
   *#logEntries(log: OpenStoredLog): FolderReading<StoredEntry[]> {
     log.entries = [];
-    if (!(yield* log.batches.readPiece())) this.#endLog();
+    const mayHaveMore = yield* log.batches.readPiece();
+    if (log.isSuspect) {
+      yield* mustNotBeForeign([log.name], { name: this.#folderName, canList: true });
+      log.isSuspect = false;
+    }
+    if (!mayHaveMore) this.#endLog();
     return log.entries;
   }
 
