@@ -9,7 +9,7 @@ export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'code' in error && String(error.code).startsWith('BLOOM_HTTP_');
 }
 
-/** The problem with a server or its answers, and what the user can do. */
+/** The problem with a server or its responses, and what the user can do. */
 export function httpProblem(error: HttpError): string {
   const text = withCause(problemOf(error), error);
   switch (error.code) {

@@ -50,8 +50,8 @@ const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
  * A folder behind a URL. Only the needed parts of files are read, with Range requests: CURRENT, the MANIFEST and each log with one request, a
  * table with one request when it is first needed, and one for each block.
  *
- * A file is absent if the server answers 404, or with the page that it sends for missing files, as servers of single-page apps do. A file
- * with status 403 that is not among `files` is absent too, if the server answers 403 for every unknown name.
+ * A file is absent if the server responds with 404, or with the page that it sends for missing files, as servers of single-page apps do. A file
+ * with status 403 that is not among `files` is absent too, if the server responds with 403 for every unknown name.
  *
  * The folder should be a copy that nobody writes to. Changes while it is read are detected by the ETags of its files.
  *

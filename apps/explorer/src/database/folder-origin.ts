@@ -42,7 +42,7 @@ export function folderAt(url: string): FolderOrigin | undefined {
  * The folder that the page's own URL asks for, if the page can read it.
  *
  * `#/database?url=FOLDER` and `#/lookup?url=FOLDER` open a folder over HTTP, at an absolute URL or one relative to the page, and
- * `#/table?url=FILE` opens a table, log or MANIFEST. The server only has to answer GET with the files by their names: CURRENT names
+ * `#/table?url=FILE` opens a table, log or MANIFEST. The server only has to respond to GET with the files by their names: CURRENT names
  * the MANIFEST, which names the tables, and the page tries the numbers that logs may have. It needs no listing. A server of another
  * origin must allow the page's requests (CORS).
  */

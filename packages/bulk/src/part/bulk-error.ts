@@ -11,7 +11,7 @@
  * - `BLOOM_NO_LEVEL`: each level above the lowest has parts: merge two levels first.
  * - `BLOOM_CONFLICT`: another publication came first: read it, and assemble the parts on it.
  * - `BLOOM_NOT_PUBLISHED`: the store has a database that this package did not publish.
- * - `BLOOM_STORE_FAILED`: the store refused or failed a call; `status` is the status of its answer, if there was one.
+ * - `BLOOM_STORE_FAILED`: the store refused or failed a call; `status` is the status of its response, if there was one.
  */
 export type BulkErrorCode =
   | 'BLOOM_BAD_PART'
@@ -32,7 +32,7 @@ export class BulkError extends Error {
   readonly code: BulkErrorCode;
   /** The object that the error is about, if there is one. */
   readonly file: string | undefined;
-  /** The HTTP status of the store's answer, if there was one. */
+  /** The HTTP status of the store's response, if there was one. */
   readonly status: number | undefined;
 
   constructor(code: BulkErrorCode, problem: string, options: { readonly cause?: unknown; readonly file?: string | undefined; readonly status?: number | undefined } = {}) {

@@ -150,7 +150,7 @@ export class S3Store implements Store {
   readonly #prefix: string;
   /** Whether the server is known to honour conditions. */
   #keepsConditions = false;
-  /** Whether deletions are sent with a condition: until a server answers that it does not implement it. */
+  /** Whether deletions are sent with a condition: until a server responds that it does not implement it. */
   #comparesInDelete = true;
 
   /**

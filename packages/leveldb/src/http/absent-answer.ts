@@ -1,5 +1,5 @@
 /**
- * How a server answers for a missing file. Most answer 404. Servers of single-page apps send a page, and object storage answers 403 to
+ * How a server responds for a missing file. Most respond with 404. Servers of single-page apps send a page, and object storage responds with 403 to
  * clients that must not list it.
  */
 import type { Signal } from '@bloom/bytes';
@@ -12,16 +12,16 @@ import { canBeginLog } from './log-start.js';
 
 export type OpenSource = (name: string, signal: Signal | undefined) => Promise<HttpSource>;
 
-/** How many bytes of two answers are compared. */
+/** How many bytes of two responses are compared. */
 const SAMPLE_BYTES = 64 * 2 ** 10;
 /** The length of the shortest table, which is only a footer. */
 const FOOTER_BYTES = 48;
 const MAGIC = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
 
-/** The server's answer for a missing file: nothing, an HTML page, or bytes. */
+/** The server's response for a missing file: nothing, an HTML page, or bytes. */
 type Answer = 'absent' | 'forbidden' | 'page' | { readonly byteLength: number; readonly sample: Uint8Array };
 
-/** Finds out how a server answers for missing files, by requesting one that cannot exist. */
+/** Finds out how a server responds for missing files, by requesting one that cannot exist. */
 export class AbsentAnswer {
   readonly #open: OpenSource;
   /** By extension, because servers may treat extensions differently. */
@@ -54,7 +54,7 @@ export class AbsentAnswer {
   }
 
   /**
-   * Whether the server answers 403 for missing files. The request is for a file of another kind, because a server may have files of one
+   * Whether the server responds with 403 for missing files. The request is for a file of another kind, because a server may have files of one
    * kind and forbid all of them.
    */
   async isForbidden(name: string, signal: Signal | undefined): Promise<boolean> {
@@ -62,7 +62,7 @@ export class AbsentAnswer {
     return answer === 'forbidden';
   }
 
-  /** The answer for a file that does not exist. Calls for the same kind of name share the request. */
+  /** The response for a file that does not exist. Calls for the same kind of name share the request. */
   async #answerTo(name: string, signal: Signal | undefined): Promise<Answer> {
     const kind = kindOf(name);
     const known = this.#answers.get(kind);
@@ -110,7 +110,7 @@ function isSuspect(name: string, source: HttpSource): boolean {
   }
 }
 
-/** The bytes by which two answers are compared: the last ones of a table, which are read first, and the first ones of other files. */
+/** The bytes by which two responses are compared: the last ones of a table, which are read first, and the first ones of other files. */
 function sampleOf(name: string, source: HttpSource): Uint8Array {
   const { byteLength, heldTailBytes } = source;
   const isTable = parseFileName(name)?.type === 'table';

@@ -15,7 +15,7 @@ export interface HttpResponse {
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** An answer whose headers have arrived and whose body has not been read. */
+/** A response whose headers have arrived and whose body has not been read. */
 export class Answer {
   readonly status: number;
   /** Whether the request carried the caller's headers, if there are any. */
@@ -36,7 +36,7 @@ export class Answer {
     return this.#response.headers.get(name);
   }
 
-  /** Drops the answer without reading its body. */
+  /** Drops the response without reading its body. */
   discard(): void {
     discard(this.#response);
   }
@@ -65,7 +65,7 @@ export class Answer {
   }
 }
 
-/** Drops an answer without reading its body. */
+/** Drops a response without reading its body. */
 export function discard({ body }: HttpResponse): void {
   body?.cancel().catch(() => undefined);
 }

@@ -4,9 +4,9 @@
 //     bytes 200-299/*       of a file of unknown length
 //     bytes */1000          no bytes, with status 416
 
-/** Which bytes of the file an answer has. */
+/** Which bytes of the file a response has. */
 export interface ContentRange {
-  /** The first byte; undefined when the answer has no bytes. */
+  /** The first byte; undefined when the response has no bytes. */
   readonly first: number | undefined;
   /** The last byte, inclusive. */
   readonly last: number | undefined;

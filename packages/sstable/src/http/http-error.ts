@@ -1,16 +1,16 @@
 /**
  * What can go wrong with a server. The codes are stable.
  *
- * - `BLOOM_HTTP_STATUS`: the server answers with an error status, or a redirect without an address.
+ * - `BLOOM_HTTP_STATUS`: the server responds with an error status, or a redirect without an address.
  * - `BLOOM_HTTP_NO_RANGES`: the server sends the whole file instead of a range, and it is larger than `maxWholeBytes`.
  * - `BLOOM_HTTP_ENCODED`: the server compresses the file in transit, so its ranges are not ranges of the file.
- * - `BLOOM_HTTP_PAGE`: the server answers with an HTML page, as servers of single-page apps do for missing files, and networks
+ * - `BLOOM_HTTP_PAGE`: the server responds with an HTML page, as servers of single-page apps do for missing files, and networks
  *   that require a login.
  * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened, or the option `byteLength` is wrong.
  * - `BLOOM_HTTP_NO_LENGTH`: the server does not say how long the file is.
  * - `BLOOM_HTTP_STALLED`: in every attempt, nothing arrived for `stallMs`, or data arrived too slowly.
  * - `BLOOM_HTTP_FAILED`: in every attempt, the request failed or the response was cut off, with the reason in `cause`; or the
- *   answer is not the requested range.
+ *   response is not the requested range.
  */
 export type HttpErrorCode =
   | 'BLOOM_HTTP_STATUS'
@@ -28,7 +28,7 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode;
   /** The address that was opened, never the one it redirects to. */
   readonly url: string;
-  /** The status of the answer, if there is one. */
+  /** The status of the response, if there is one. */
   readonly status: number | undefined;
 
   constructor(code: HttpErrorCode, url: string, problem: string, options: { readonly cause?: unknown; readonly status?: number } = {}) {

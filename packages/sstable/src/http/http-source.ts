@@ -34,7 +34,7 @@ export class HttpSource implements Source {
   }
 
   /**
-   * Requests the end of the file, or its start; the answer says how long it is. If the server does not answer with what was
+   * Requests the end of the file, or its start; the response says how long it is. If the server does not respond with what was
    * requested, the length is requested with HEAD or, if that fails for any reason, with a range of one byte.
    *
    * @throws TypeError or RangeError for an invalid address or option; HttpError with a code of {@link HttpErrorCode}.

@@ -7,7 +7,7 @@ export interface Route {
   readonly isTrusted: boolean;
 }
 
-/** The answer at the end of all redirects, and where it came from. */
+/** The response at the end of all redirects, and where it came from. */
 export interface RoutedResponse {
   readonly response: HttpResponse;
   readonly route: Route;
@@ -32,8 +32,8 @@ declare const Request: new (url: string, init: { readonly headers: Readonly<Reco
  * Follows the redirects of one URL without sending the caller's headers to another origin.
  *
  * When `fetch` follows a redirect to another origin, it drops Authorization and Cookie and passes all other headers on,
- * API keys included. So requests with the caller's headers use `redirect: 'manual'`. Outside browsers the answer then has
- * a Location, and the next request goes there, without the headers if the origin is another one. In a browser the answer
+ * API keys included. So requests with the caller's headers use `redirect: 'manual'`. Outside browsers the response then has
+ * a Location, and the next request goes there, without the headers if the origin is another one. In a browser the response
  * is opaque, with status 0: there the request is repeated without the headers and `fetch` follows the redirect. If that
  * ends at the same origin with an error status, the final address is requested once more with the headers.
  */
@@ -86,7 +86,7 @@ export class Redirects {
     return undefined;
   }
 
-  /** Where an answer to a `manual` request redirects to; undefined when it is not a redirect. */
+  /** Where a response to a `manual` request redirects to; undefined when it is not a redirect. */
   #next({ address }: Route, { status, url, headers }: HttpResponse): Route | undefined {
     if (status === 0) return { address, isTrusted: false };
     const location = STATUSES.includes(status) ? headers.get('location') : null;
@@ -97,7 +97,7 @@ export class Redirects {
     return { address: isTrusted || this.#isHostFetch ? target.href : address, isTrusted };
   }
 
-  /** Where an answer to a `follow` request came from. */
+  /** Where a response to a `follow` request came from. */
   #end(route: Route, { url }: HttpResponse): Route {
     if (!this.#isHostFetch || url === undefined || url === '') return route;
     return url === route.address ? route : { address: url, isTrusted: parsed(url)?.origin === this.#origin };

@@ -15,17 +15,17 @@ const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
 const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
 /** The file is missing, or this caller must not read it: another kind of request would not change that. */
 const FINAL: readonly number[] = [401, 403, 404, 410];
-/** A server may answer with only a part of a range, but not with so little that it takes more requests than this. */
+/** A server may respond with only a part of a range, but not with so little that it takes more requests than this. */
 const MAX_PARTS = 1024;
 
 /** How many bytes at the start of a file show whether it is a page. */
 const PAGE_START_BYTES = 512;
 
-/** What an answer says about the version of the file. */
+/** What a response says about the version of the file. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
-  /** Whether the answer is labelled as an HTML page. */
+  /** Whether the response is labelled as an HTML page. */
   readonly isHtml: boolean;
 }
 
@@ -53,14 +53,14 @@ interface FirstRange {
 export class RemoteFile {
   readonly transport: RetryingTransport;
   readonly #maxWholeBytes: number;
-  /** The version of the bytes taken so far; before the first of them, the one in the answer to HEAD. */
+  /** The version of the bytes taken so far; before the first of them, the one in the response to HEAD. */
   #version: Version | undefined;
   /** Whether bytes were taken. HEAD alone does not settle the version: some servers give it another ETag than GET. */
   #hasBytes = false;
   #fileLength: number | undefined;
-  /** Whether the length is that of the option, which no answer has confirmed. */
+  /** Whether the length is that of the option, which no response has confirmed. */
   #isLengthGiven: boolean;
-  /** Whether the answer to HEAD said that the file is empty, which alone is no proof. */
+  /** Whether the response to HEAD said that the file is empty, which alone is no proof. */
   #seemsEmpty = false;
   readonly #first: FirstRange;
   /** Whether the start of the file was checked because it is labelled as a page. Scripts that serve files often send a wrong label. */
@@ -93,7 +93,7 @@ export class RemoteFile {
 
   async findLength(signal: Signal | undefined): Promise<number> {
     if (this.#fileLength === undefined && this.#first.byteLength > 0) await this.#askFirst(signal);
-    // With its option --proxy, npm's http-server answers so to a range at the end of any file.
+    // With its option --proxy, npm's http-server responds in this way to a range at the end of any file.
     if (!this.#first.isStart && !(await this.#seemsRight(signal))) this.#forget();
     if (this.#fileLength === undefined) await this.#askLength(signal);
     if (this.#fileLength === undefined) {
@@ -138,7 +138,7 @@ export class RemoteFile {
     return true;
   }
 
-  /** Forgets all answers. */
+  /** Forgets all responses. */
   #forget(): void {
     this.#version = undefined;
     this.#hasBytes = false;
@@ -186,7 +186,7 @@ export class RemoteFile {
   }
 
   /**
-   * Requests the start or the end of the file. Any other answer is ignored: some servers read `bytes=-48` as the first
+   * Requests the start or the end of the file. Any other response is ignored: some servers read `bytes=-48` as the first
    * bytes, some refuse it, and some hide Content-Range from the page.
    */
   async #askFirst(signal: Signal | undefined): Promise<void> {
@@ -211,7 +211,7 @@ export class RemoteFile {
     }
   }
 
-  /** Takes the answer to the first request if it is what was requested. */
+  /** Takes the response to the first request if it is what was requested. */
   async #takeFirst(answer: Answer): Promise<boolean> {
     const { isStart, byteLength } = this.#first;
     const { first, last, fileLength } = parseContentRange(answer.header('content-range') ?? '') ?? {};
@@ -251,7 +251,7 @@ export class RemoteFile {
       const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
       const length = wholeNumber(answer.header('content-length'));
       if (answer.status !== 200) throw this.transport.refusal(answer);
-      // The length of compressed contents is not that of the file. A length of 0 may describe the empty answer to HEAD.
+      // The length of compressed contents is not that of the file. A length of 0 may describe the empty response to HEAD.
       if (length !== undefined && length > 0 && !isEncoded(answer)) {
         this.#version = this.#checked(answer, length);
         this.#takeLength(length);
@@ -297,7 +297,7 @@ export class RemoteFile {
     return { bytes, isWhole: false };
   }
 
-  /** The bytes `[first, last]`, as the answer calls its body. */
+  /** The bytes `[first, last]`, as the response calls its body. */
   async #bodyOf(answer: Answer, first: number, last: number): Promise<Bytes> {
     const expected = last - first + 1;
     const bytes = await answer.body(expected);
@@ -337,7 +337,7 @@ export class RemoteFile {
   }
 
   /**
-   * The version in an answer whose body has not arrived yet.
+   * The version in a response whose body has not arrived yet.
    *
    * @throws HttpError `BLOOM_HTTP_CHANGED` when it is another one than that of the bytes taken so far.
    */
@@ -358,7 +358,7 @@ export class RemoteFile {
     return first !== undefined && this.#hasBytes ? first : { etag, modified, isHtml };
   }
 
-  /** Takes the version in an answer whose bytes have arrived, and are used: later ones must have the same. @throws as `#checked`. */
+  /** Takes the version in a response whose bytes have arrived, and are used: later ones must have the same. @throws as `#checked`. */
   #take(answer: Answer, fileLength: number | undefined): void {
     this.#version = this.#checked(answer, fileLength);
     this.#hasBytes = true;
@@ -405,7 +405,7 @@ export class RemoteFile {
   }
 }
 
-/** Whether `fetch` decompresses the answer. It ignores encodings that it does not know. */
+/** Whether `fetch` decompresses the response. It ignores encodings that it does not know. */
 function isEncoded(answer: Answer): boolean {
   return /\b(gzip|deflate|compress|br|zstd|dcb|dcz)\b/i.test(answer.header('content-encoding') ?? '');
 }

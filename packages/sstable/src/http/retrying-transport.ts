@@ -23,12 +23,12 @@ export interface TransportOptions {
   /** Sent with every request to the origin that was opened, and never to another origin that it redirects to. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds to wait for the headers of an answer, and then for each next chunk of its body, before giving up. An
-   * answer that takes longer than this in all must also arrive at 1,024 bytes per second or more. To limit the total time
+   * Milliseconds to wait for the headers of a response, and then for each next chunk of its body, before giving up. A
+   * response that takes longer than this in all must also arrive at 1,024 bytes per second or more. To limit the total time
    * of a read, pass a signal. Default: 30,000.
    */
   readonly stallMs?: number | undefined;
-  /** How often a request is retried after a network error, a stall, a broken answer, a 408, 425, 429 or 5xx. Default: 3. */
+  /** How often a request is retried after a network error, a stall, a broken response, a 408, 425, 429 or 5xx. Default: 3. */
   readonly retries?: number | undefined;
   /**
    * Milliseconds to wait before the first retry. The wait doubles with each further one, up to a minute. If the server
@@ -67,7 +67,7 @@ export class RetryingTransport {
   readonly url: string;
   readonly #fetch: Fetch;
   readonly #redirects: Redirects;
-  /** The source of the last good answer. Later requests go there directly, which saves the redirect and stays with one mirror. */
+  /** The source of the last good response. Later requests go there directly, which saves the redirect and stays with one mirror. */
   #route: Route;
   readonly #stallMs: number;
   readonly #retries: number;
@@ -92,7 +92,7 @@ export class RetryingTransport {
   }
 
   /**
-   * Sends a request and lets `take` read the answer. After a failure that may be temporary, both are repeated.
+   * Sends a request and lets `take` read the response. After a failure that may be temporary, both are repeated.
    *
    * @throws HttpError, or the signal's reason.
    */
@@ -144,7 +144,7 @@ export class RetryingTransport {
   close(): void {
     this.#isClosed = true;
     // On hosts whose objects are bound to the request that created them, those of other requests cannot be aborted here. They fail
-    // when their answers arrive.
+    // when their responses arrive.
     if (isRequestBound()) return;
     for (const end of this.#ends) end(closedError());
   }
@@ -159,7 +159,7 @@ export class RetryingTransport {
     return new HttpError(code, this.url, problem, options);
   }
 
-  /** The error for an answer with an error status. */
+  /** The error for a response with an error status. */
   refusal(answer: Answer): HttpError | Retriable {
     const { status } = answer;
     const waitMs = retryAfterMs(answer.header('retry-after'));
@@ -191,7 +191,7 @@ export class RetryingTransport {
       if (this.#isClosed) throw closedError();
       return result;
     } catch (error) {
-      // Stops the transfer of an answer that is no longer wanted.
+      // Stops the transfer of a response that is no longer wanted.
       end(error);
       throw error;
     } finally {
@@ -231,7 +231,7 @@ export class RetryingTransport {
     } catch (cause) {
       throw new Retriable(this.error('BLOOM_HTTP_FAILED', 'the request failed', { cause }));
     }
-    // A fetch that ignores its signal may still answer after an abort.
+    // A fetch that ignores its signal may still respond after an abort.
     if (signal.aborted) discard(response);
     signal.throwIfAborted();
     return response;
