@@ -7,6 +7,7 @@ import { packageDocuments } from './documents.js';
 import { errorPages } from './error-pages.js';
 import { llmsText } from './llms-text.js';
 import { programsTable } from './programs.js';
+import { REDIRECTS, redirectPage } from './redirects.js';
 import { writeReference } from './reference.js';
 import { pages, plainMarkdown, repositoryText } from './repository.js';
 import { pageSizes, sizesTable } from './sizes.js';
@@ -45,6 +46,8 @@ write('commands.md', commandPage());
 const explorer = join(root, 'apps/explorer/dist');
 if (!existsSync(explorer)) throw new Error('build the explorer first: npx pnpm@10 build');
 cpSync(explorer, join(pages, 'public/explorer'), { recursive: true });
+
+for (const [path, target] of REDIRECTS) write(`public/${path}`, redirectPage(target));
 
 write('public/llms.txt', llmsText());
 console.log(`${readdirSync(pages, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).length} pages`);

@@ -3,17 +3,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, sep } from 'node:path';
 import process from 'node:process';
+import { REDIRECTS } from './redirects.js';
 
 /** The folder of the built site. */
 export const dist = join(import.meta.dirname, '../.vitepress/dist');
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.png': 'image/png', '.json': 'application/json', '.txt': 'text/plain' };
 
-/** The paths of the site's own pages, without the explorer's. */
+/** The paths of the site's own pages, without the explorer's and without redirects. */
 export function pagePaths(): string[] {
   return readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.html') && !path.startsWith('explorer/') && path !== '404.html')
+    .filter((path) => path.endsWith('.html') && !path.startsWith('explorer/') && path !== '404.html' && !REDIRECTS.has(path))
     .sort();
 }
 

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MarkdownEnv } from 'vitepress';
 import config from '../../.vitepress/config.js';
 import { entryPointNames } from '../../src/reference.js';
+import { REDIRECTS } from '../../src/redirects.js';
 import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
 
 const site = join(import.meta.dirname, '../..');
@@ -42,6 +43,13 @@ test('every link within the site leads to a file, and its fragment to an element
   }
   expect(links).toBeGreaterThan(1000);
   expect(broken).toEqual([]);
+});
+
+test('every renamed page leads to a page', () => {
+  for (const [path, target] of REDIRECTS) {
+    expect(pagePaths()).toContain(target);
+    expect(readFileSync(join(dist, path), 'utf8')).toContain(`href="${target}"`);
+  }
 });
 
 test('every link to the repository leads to a file or folder of it', () => {
@@ -244,6 +252,12 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     const sizes = await sizesOf(pagePaths().filter((name) => name.startsWith('reference/')), 1280);
     expect(sizes.length).toBeGreaterThan(100);
     expect(sizes.filter(({ height }) => height > 8000)).toEqual([]);
+  });
+
+  test('a renamed page leads to the same fragment of the page that it is now', async () => {
+    const page = await open('interface.html#options');
+    await expect.poll(() => page.url()).toBe(`${server.origin}/public-classes.html#options`);
+    await page.close();
   });
 
   test('the navigation and the start page lead to the explorer', async () => {
