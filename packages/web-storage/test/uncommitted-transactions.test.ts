@@ -3,7 +3,7 @@ import { serialize } from 'node:v8';
 import { joinedBytes, seeded } from '@bloom/bytes/internal';
 import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { encodeKey, EntryDecoder, IndexedDbReader } from '../src/index.js';
 import { collected, type Entry, folderOf, indexedDbOf } from './written-folders.js';
 
@@ -206,4 +206,17 @@ test('records of random transactions are those of the committed ones', async () 
 test('DatabaseReader shows the folder as it is stored', async () => {
   await using reader = await DatabaseReader.open(await indexedDbOf([...CHANGED, ...transaction(7, false, UNDONE)]), { comparators: [idbComparator] });
   expect(await reader.get(recordKey(2))).toEqual(stored('changed'));
+});
+
+test('get passes over the blobs of an uncommitted transaction only once', async () => {
+  const blobs = Array.from({ length: 2000 }, (_, i): Entry => [bytesOf(0, 1, 1, 3, encodeKey(i)), bytesOf()]);
+  const added = transaction(1, false, [delRange(bytesOf(0, 1, 1, 3, encodeKey(0)), bytesOf(0, 1, 1, 3, encodeKey(2000)))]);
+  await using reader = await IndexedDbReader.open(await indexedDbOf([...DATABASE, ...added, ...blobs, record('a', 1)]));
+  const entries = vi.spyOn(DatabaseReader.prototype, 'entries');
+  onTestFinished(() => entries.mockRestore());
+  const [database] = await reader.databases();
+  expect(await reader.get(database!, database!.stores[0]!, 'a')).toBe(1);
+  const { length } = entries.mock.calls;
+  for (let i = 0; i < 3; i++) expect(await reader.get(database!, database!.stores[0]!, 'a')).toBe(1);
+  expect(entries.mock.calls.length).toBe(length);
 });

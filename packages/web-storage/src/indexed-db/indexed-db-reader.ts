@@ -62,6 +62,8 @@ export class IndexedDbReader {
   readonly #options: IndexedDbOptions;
   readonly #names = new PropertyNames();
   #committed: Promise<CommittedEntries> | undefined;
+  /** By the numbers of the database and the store. */
+  readonly #contexts = new Map<string, Promise<StoreContext>>();
   /** For {@link decodeEntry}, whose entries may belong to any store. */
   #databases: Promise<DatabaseInformation[]> | undefined;
   readonly #stores = new Map<string, Promise<FoundStore>>();
@@ -170,7 +172,7 @@ export class IndexedDbReader {
     limit: number,
   ): AsyncGenerator<StoredRecord, void, undefined> {
     const committed = await this.#entries();
-    const context = await this.#contextOf(database, store.id, committed);
+    const context = await this.#committedContext(database, store.id, committed);
     let left = limit;
     if (left <= 0) return;
     for await (const [entryKey, entryValue] of committed.entries(range)) {
@@ -218,7 +220,7 @@ export class IndexedDbReader {
   async #storeAt(place: Pick<KeyPrefix, 'database' | 'store'>): Promise<FoundStore> {
     const database = (await (this.#databases ??= this.databases())).find(({ id }) => id === place.database);
     const committed = await this.#entries();
-    const context = await this.#contextOf(place.database, place.store, committed);
+    const context = await this.#committedContext(place.database, place.store, committed);
     const stored = committed.areAll ? context : await this.#contextOf(place.database, place.store, this.#reader);
     return { context, stored, database, store: database?.stores.find(({ id }) => id === place.store) };
   }
@@ -229,9 +231,21 @@ export class IndexedDbReader {
     const committed = await this.#entries();
     const bytes = await committed.get(entryKey);
     if (bytes === undefined) return undefined;
-    const record = await this.#record(entryKey, bytes, store, await this.#contextOf(database.id, store.id, committed));
+    const record = await this.#record(entryKey, bytes, store, await this.#committedContext(database.id, store.id, committed));
     if (record.error !== undefined) throw record.error;
     return record.value;
+  }
+
+  /** {@link #contextOf} a store among the committed entries, found once: uncommitted entries, which may be many, are passed over for it. */
+  #committedContext(database: number, store: number, committed: CommittedEntries): Promise<StoreContext> {
+    const name = `${database} ${store}`;
+    const known = this.#contexts.get(name);
+    if (known !== undefined) return known;
+    const context = this.#contextOf(database, store, committed);
+    this.#contexts.set(name, context);
+    // After a failure, the next call asks the folder again.
+    context.catch(() => this.#contexts.delete(name));
+    return context;
   }
 
   /** The data that is needed to decode the values of a store, apart from their bytes. @param entries among which the values are. */
