@@ -1,5 +1,5 @@
 import { type ClearRange, ClosedError, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
-import { announceLastWork, turn } from '@bloom/leveldb/internal';
+import { announceLastWork, laterSequences, turn } from '@bloom/leveldb/internal';
 import { LevelError, levelErrorOf, lost } from './level-error.js';
 import type { HostFormats } from './host-formats.js';
 import { LentKeys } from './lent-keys.js';
@@ -133,12 +133,21 @@ export class DatabaseStore implements LevelStore {
     if (isOfAll(range, snapshot, limit)) this.#sharing.beforeClear?.();
     this.#common.clearings++;
     try {
-      await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
+      await this.#writing(this.#clear(range, snapshot, limit));
     } catch (error) {
       if (!(await this.#isGone(error, false))) throw error;
     } finally {
       this.#common.clearings--;
     }
+  }
+
+  #clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
+    const database = this.#writable();
+    const coming = comingOf(snapshot);
+    const given = clearRangeOf(range, coming === undefined ? snapshot : undefined, limit);
+    // The call is not delayed until the snapshot has come, because later writes would then overtake it.
+    if (coming !== undefined) laterSequences.set(given, () => coming.then(() => (snapshot as SequenceSnapshot).sequence));
+    return database.clear(given);
   }
 
   walk(options: WalkOptions): DatabaseWalk {

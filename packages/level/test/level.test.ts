@@ -624,6 +624,29 @@ test('a subclass that changes what iterators return changes keys and values too,
   }
 });
 
+test('clear with a snapshot that was taken during another clear deletes what the snapshot has, and no later writes', async () => {
+  for (const [range, left] of [[{ lt: 'c' }, ['a', 'd']], [{}, ['a']]] as const) {
+    const level = inMemory();
+    await level.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: key })));
+    const clearing = level.clear(range);
+    const snapshot = level.snapshot();
+    await Promise.all([clearing, level.put('a', 'new'), level.clear({ snapshot, limit: 1 })]);
+    expect(await level.keys({ snapshot }).all()).toEqual(['a', 'b', 'c', 'd'].filter((key) => 'lt' in range && key >= 'c'));
+    expect(await level.keys().all()).toEqual(left);
+    await level.close();
+  }
+});
+
+test('a clear with a snapshot that was taken during another clear does not delete what is written after it', async () => {
+  const level = inMemory();
+  await level.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: key })));
+  const clearing = level.clear({ lt: 'b' });
+  const snapshot = level.snapshot();
+  await Promise.all([clearing, level.clear({ snapshot }), level.put('c', 'later')]);
+  expect(await level.iterator().all()).toEqual([['c', 'later']]);
+  await level.close();
+});
+
 test('an explicit snapshot is seen until it is closed, and closed with the level', async () => {
   const level = await withLetters(inMemory());
   const snapshot = level.snapshot();

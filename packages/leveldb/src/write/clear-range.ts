@@ -42,6 +42,12 @@ export interface ClearRange {
 
 const CLEAR_RANGE: Record<keyof ClearRange, true> = { gt: true, gte: true, lt: true, lte: true, prefix: true, limit: true, reverse: true, sequence: true, sync: true };
 
+/**
+ * For ranges whose `sequence` is that of a snapshot which is taken once the earlier writes are visible: a function that is called after these
+ * writes, and must not wait for later ones.
+ */
+export const laterSequences = /* @__PURE__ */ new WeakMap<object, () => Promise<bigint>>();
+
 /** Bytes of the keys that are deleted with one write. */
 const DELETED_BYTES = 64 * 2 ** 10;
 
@@ -55,7 +61,8 @@ export class RangeClearing {
   readonly #prefix: Uint8Array | undefined;
   readonly #limit: number;
   readonly #reverse: boolean;
-  readonly #sequence: bigint | undefined;
+  #sequence: bigint | undefined;
+  readonly #laterSequence: (() => Promise<bigint>) | undefined;
   readonly #sync: boolean;
 
   /**
@@ -78,8 +85,14 @@ export class RangeClearing {
     this.#limit = limit;
     this.#reverse = reverse;
     this.#sequence = sequence;
-    this.isOfAll = this.#bounds === undefined && limit === Infinity && sequence === undefined;
+    this.#laterSequence = laterSequences.get(given);
+    this.isOfAll = this.#bounds === undefined && limit === Infinity && sequence === undefined && this.#laterSequence === undefined;
     this.#sync = sync ?? this.isOfAll;
+  }
+
+  /** Called once the earlier writes are visible, before `run`. */
+  async settle(): Promise<void> {
+    if (this.#laterSequence !== undefined) this.#sequence = await this.#laterSequence();
   }
 
   /** Deletes the entries that are visible in a view, with one write after another. @param maxBytes bytes of the keys that are deleted with one write. */

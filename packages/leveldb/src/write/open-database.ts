@@ -106,6 +106,7 @@ export class OpenDatabase implements TableFiles {
   /** Deletes entries: all of them at once, unless a snapshot needs them or there are few; those of a range one by one. */
   clear(clearing: RangeClearing): Promise<void> {
     return this.writes.between(async (write) => {
+      await clearing.settle();
       const isSmall = clearing.isOfAll && clearing.mayBeUnsynced && this.#isSmall;
       if (clearing.isOfAll && !isSmall && (await this.background.clear())) return;
       this.state.mustWrite();
