@@ -96,7 +96,7 @@ async function seenBy(seed: number, isPlain: boolean): Promise<unknown[]> {
 }
 
 /** The long run `level-loops` has more. */
-const PROGRAMS = Number(process.env.BLOOM_LOOP_PROGRAMS ?? 500);
+const PROGRAMS = Number(process.env.BLOOM_LOOP_PROGRAMS ?? 300);
 
 test('random programs see what they see with the generator of abstract-level', { timeout: 3_600_000 }, async () => {
   for (let seed = 1; seed <= PROGRAMS; seed++) expect(await seenBy(seed, false), `seed ${seed}`).toEqual(await seenBy(seed, true));

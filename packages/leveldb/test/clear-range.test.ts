@@ -72,7 +72,7 @@ describe('clear with a range', () => {
     const random = seeded(7);
     let model: string[] = [];
     const key = (): string => String(random.below(4000)).padStart(4, '0').slice(0, 1 + random.below(4));
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 30; round++) {
       if (round % 10 === 0) model = await fill(3000);
       if (round % 10 === 3) await database.flush();
       const range: { -readonly [Name in keyof ClearRange]: ClearRange[Name] } = {};

@@ -403,12 +403,10 @@ describe('a changed byte', () => {
     bytes.set(files.get(name)!);
     expect(bytes[length - 1]).toBe(0);
     for (let at = 0; at < length; at++) {
-      for (const bit of [0x01, 0x80]) {
-        const folder = new WritableMemoryFolder(new Map(files).set(name, changed(bytes, at, bytes[at]! ^ bit)));
-        expect(await rejection(Database.open(folder)), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
-        expect([...folder.files().keys()].sort()).toEqual([...files.keys()].sort());
-        expect(await rejection(DatabaseReader.open(new MemoryFolder(folder.files()))), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
-      }
+      const folder = new WritableMemoryFolder(new Map(files).set(name, changed(bytes, at, bytes[at]! ^ (at % 2 === 0 ? 0x01 : 0x80))));
+      expect(await rejection(Database.open(folder)), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
+      expect([...folder.files().keys()].sort()).toEqual([...files.keys()].sort());
+      expect(await rejection(DatabaseReader.open(new MemoryFolder(folder.files()))), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
     }
   });
 });

@@ -281,7 +281,7 @@ describe('a repair', () => {
 });
 
 test('a repair after a power cut at any time makes the entries that opening the database finds', async () => {
-  const onceIn = process.env.BLOOM_REPAIRS === undefined ? 8 : 4;
+  const onceIn = process.env.BLOOM_REPAIRS === undefined ? 12 : 4;
   const random = seeded(3);
   const folder = new PowerCutFolder();
   const states: Remains[] = [];

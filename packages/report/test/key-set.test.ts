@@ -2,20 +2,11 @@ import { bloomHash } from '@bloom/hash';
 import { expect, test } from 'vitest';
 import { KeySet } from '../src/index.js';
 
-/** Two keys of one hash, found by trying. */
-function collision(): readonly [Uint8Array, Uint8Array] {
-  const byHash = new Map<number, Uint8Array>();
-  for (let i = 0; i < 2 ** 20; i++) {
-    const key = new TextEncoder().encode(`key ${i}`);
-    const other = byHash.get(bloomHash(key));
-    if (other !== undefined) return [other, key];
-    byHash.set(bloomHash(key), key);
-  }
-  throw new RangeError('a million keys have a million hashes');
-}
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 test('a set has a key once, and distinguishes keys with the same hash', () => {
-  const [a, b] = collision();
+  const [a, b] = [utf8('key 6409'), utf8('key 298006')];
+  expect(bloomHash(a)).toBe(bloomHash(b));
   const keys = new KeySet();
   expect([a, b, a.slice(), b.slice(), new Uint8Array(0), new Uint8Array(0)].map((key) => keys.add(key))).toEqual([true, true, false, false, true, false]);
   expect(keys.size).toBe(3);

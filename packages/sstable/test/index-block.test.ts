@@ -174,7 +174,7 @@ test('an index with restarts further apart than LevelDB’s is read', () => {
 test('opening an index refuses what a walk through its entries refuses, with the same code, and otherwise finds the same entries', () => {
   const random = seeded(14);
   const counts = { refused: 0, opened: 0 };
-  for (let round = 0; round < 6000; round++) {
+  for (let round = 0; round < 3000; round++) {
     const builder = new BlockBuilder(random.pick([1, 1, 1, 2, 16]));
     const count = random.below(6);
     const isLong = random.below(10) === 0;
@@ -203,7 +203,7 @@ test('opening an index refuses what a walk through its entries refuses, with the
     if (keys.some((key, i) => i > 0 && key < keys[i - 1]!)) continue;
     expect(['k', 'k1', 'k3', 'k30', 'l'].map((key) => index.seek(utf8(key), compareRange)), hex(cut)).toEqual(before);
   }
-  expect(Math.min(counts.refused, counts.opened)).toBeGreaterThan(1000);
+  expect(Math.min(counts.refused, counts.opened)).toBeGreaterThan(500);
 });
 
 test('an index in which every entry is a restart is also refused if it would take more memory than allowed when decoded', () => {

@@ -40,7 +40,7 @@ describe('a search for internal keys finds the same entry as comparing whole key
     const random = seeded(71);
     const wrong: string[] = [];
     let landings = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 200; round++) {
       const builder = new BlockBuilder(1 + random.below(20));
       const keys = sortedKeys(random, 1 + random.below(120), random.pick([0, 0, 1, 5]));
       for (const [i, key] of keys.entries()) builder.add(key, Uint8Array.of(i));
@@ -66,7 +66,7 @@ describe('a search for internal keys finds the same entry as comparing whole key
   test('in indexes, even if the last separator has nothing in common with the others, or some keys are too short', () => {
     const random = seeded(72);
     const wrong: string[] = [];
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 200; round++) {
       const builder = new IndexBlockBuilder();
       const keys = sortedKeys(random, random.below(60), random.pick([0, 0, 1, 2]));
       const isShortened = random.below(2) === 0;
