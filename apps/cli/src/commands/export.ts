@@ -94,7 +94,7 @@ function isUnread({ problem }: ReportedFolder): boolean {
 async function exportAll(path: string, output: string, options: ExportOptions): Promise<ReportedFolder[]> {
   const found = [...foundFolders(path)];
   try {
-    const databases = found.map((folder) => folder.path);
+    const databases = found.filter(({ problem }) => problem === undefined).map((folder) => folder.path);
     return await makeFolder(output, databases, options.signal, async (temporary) => {
       const names = new DistinctNames(['report.json']);
       const folders: ReportedFolder[] = [];

@@ -62,16 +62,16 @@ export function mustBeEntries(start: Uint8Array, format: FormatName): void {
 /** The problem of a file that {@link isUtf16}. */
 export const UTF_16 = 'is text in UTF-16, as Windows PowerShell redirects output';
 
-/** Whether the first bytes are text in UTF-16: a byte order mark and an ASCII character. Keys and values can be any bytes, also those of the mark. */
+/**
+ * Whether the first bytes are text in UTF-16: a byte order mark, and a first line that ends as in UTF-16. Keys and values can be any bytes, also those
+ * of the mark, and lines of them end with a single byte.
+ */
 export function isUtf16(start: Uint8Array): boolean {
   const [first, second] = start;
-  const isLittle = first === 0xff && second === 0xfe;
-  if (!isLittle && !(first === 0xfe && second === 0xff)) return false;
-  for (let at = 2; at + 1 < start.length; at += 2) {
-    const [low, high] = isLittle ? [start[at]!, start[at + 1]!] : [start[at + 1]!, start[at]!];
-    if (high === 0 && low > 0 && low < 0x80) return true;
-  }
-  return false;
+  const end = start.indexOf(0x0a);
+  if (end < 2) return false;
+  if (first === 0xff && second === 0xfe) return end % 2 === 0 && start[end + 1] === 0;
+  return first === 0xfe && second === 0xff && end % 2 === 1 && start[end - 1] === 0;
 }
 
 /** Whether the first bytes are a fragment of a log, whose checksum is right. */

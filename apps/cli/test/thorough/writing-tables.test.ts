@@ -303,6 +303,17 @@ describe('every format', () => {
     expect((await bloom(['get', 'marks.ldb', '--hex', 'fffe6162'], scratch.path)).stdout.toString()).toBe('31\n');
   });
 
+  test.each([
+    ['raw', 'fffe6b0961006200630064000a'],
+    ['words', 'fffe61000afffe6b0a'],
+    ['words', 'fffe6100c30affff0a'],
+    ['tsv', 'fffe610009620a'],
+  ])('bytes of %s that only begin like UTF-16 are entries, and their first lines are keys: %s', async (format, digits) => {
+    scratch.write('bytes', Buffer.from(digits, 'hex'));
+    expect(await bloom(['build', 'bytes', '-f', format, '-o', 'bytes.ldb'], scratch.path)).toMatchObject({ code: 0 });
+    if (format === 'words') expect(await bloom(['get', 'bytes.ldb', '--keys', 'bytes'], scratch.path)).toMatchObject({ code: 0 });
+  });
+
   test('a pointer of Git LFS is recognised as entries, as a table and as a log', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`;
     for (const [name, line] of [['pointer.tsv', ['build', 'pointer.tsv', '-o', 'not.ldb']], ['pointer.ldb', ['get', 'pointer.ldb', 'a']], ['000003.log', ['scan', '000003.log']]] as const) {

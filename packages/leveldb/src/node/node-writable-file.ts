@@ -111,8 +111,7 @@ export class NodeWritableFile implements WritableFile {
   constructor(fd: number, path: string, nameCount: number) {
     this.#fd = fd;
     this.#path = path;
-    // It was just created or opened under its name, in a folder that was just checked.
-    this.#nextLook = nameCount === 0 ? Infinity : now() + LOOK_INTERVAL;
+    this.#nextLook = nameCount === 0 ? Infinity : 0;
     if (openFiles++ === 0) process.on('exit', writeAtExit);
   }
 

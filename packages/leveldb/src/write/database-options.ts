@@ -205,7 +205,8 @@ function sharedSettingsOf(given: DatabaseOptions): SharedSettings {
   if (last !== undefined && areSame(given, last.options)) return last.settings;
   const { cache: _, ...options } = given;
   const settings = checkedSettings(options);
-  if (Object.values(options).every(isPlain)) last = { options, settings };
+  // Policies that fit their filters keep memory of their kernel.
+  if (options.fitFilters !== true && Object.values(options).every(isPlain)) last = { options, settings };
   return settings;
 }
 

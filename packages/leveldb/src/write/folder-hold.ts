@@ -26,15 +26,16 @@ interface FolderCall {
 /** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop. */
 const calls = new Set<FolderCall>();
 
-/** The calls for a folder. It is usually the same object or has the same name, so its place, for which the host may be asked, is seldom needed. */
-function callsFor(folder: WritableFolder): FolderCall[] {
+/** The calls for a folder, and its place, if it was needed. It is usually the same object or has the same name, so its place, for which the host may be asked, is seldom needed. */
+function callsFor(folder: WritableFolder): { found: FolderCall[]; place: string | undefined } {
   const { name } = folder;
   let place: string | undefined;
   const isSamePlace = (call: FolderCall): boolean => {
     place ??= folder.place?.();
     return place !== undefined && place === (call.place ??= call.folder.place?.());
   };
-  return [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name) || isSamePlace(call));
+  const found = [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name) || isSamePlace(call));
+  return { found, place };
 }
 
 /**
@@ -42,9 +43,9 @@ function callsFor(folder: WritableFolder): FolderCall[] {
  * it uses the folder. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it and delete the database that is being opened.
  */
 export function inCallOrder<T>(folder: WritableFolder, make: (earlier: Promise<unknown> | undefined) => Promise<T>): Promise<T> {
-  const before = callsFor(folder);
-  const made = make(before.length === 0 ? undefined : Promise.all(before.map(({ ended }) => ended)));
-  const call: FolderCall = { folder, place: undefined, ended: settled(made), isLastWork: false };
+  const { found, place } = callsFor(folder);
+  const made = make(found.length === 0 ? undefined : Promise.all(found.map(({ ended }) => ended)));
+  const call: FolderCall = { folder, place, ended: settled(made), isLastWork: false };
   calls.add(call);
   void call.ended.then(() => calls.delete(call));
   return made;
@@ -102,7 +103,7 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
     } catch (error) {
       // The holder may be in this process. A caller that retries at once would never let it continue.
       await turn();
-      const lastWork = callsFor(folder).find(({ isLastWork }) => isLastWork);
+      const lastWork = callsFor(folder).found.find(({ isLastWork }) => isLastWork);
       if (lastWork === undefined) throw error;
       await lastWork.ended;
     }
