@@ -24,8 +24,8 @@ const conditions = ['bloom-source', ...defaultServerConditions];
 const ISOLATED_FILES = {
   'packages/bytes': ['test/resizable-buffers.test.ts'],
   'packages/level': ['test/fake-timers.test.ts', 'test/many-contexts.test.ts', 'test/turns.test.ts'],
-  'packages/leveldb': ['test/failing-system.test.ts', 'test/host-locks.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
-  'packages/web-storage': ['test/decoding-memory.test.ts'],
+  'packages/leveldb': ['test/host-locks.test.ts', 'test/node-files.test.ts', 'test/thorough/failing-system.test.ts', 'test/thorough/manifest-room.test.ts', 'test/thorough/time-slices.test.ts'],
+  'packages/web-storage': ['test/thorough/decoding-memory.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts', 'test/internal-key.test.ts'],
 };
 
@@ -62,10 +62,17 @@ export const HOST_TESTS = [
 export function projects(root) {
   return foldersWithTests(root).flatMap((folder) => {
     const files = ISOLATED_FILES[folder] ?? [];
+    const [quickFiles, thoroughFiles] = [files.filter((file) => !isThorough(file)), files.filter(isThorough)];
     const quick = project(root, folder, folder, [QUICK], [THOROUGH, ...files], false);
-    const isolated = project(root, folder, `${folder} (isolated)`, files, [], true);
-    const thorough = project(root, folder, `${folder} (thorough)`, [THOROUGH], [], false);
-    return [quick, ...(files.length > 0 ? [isolated] : []), ...(existsSync(join(root, folder, 'test/thorough')) ? [thorough] : [])];
+    const isolated = project(root, folder, `${folder} (isolated)`, quickFiles, [], true);
+    const thorough = project(root, folder, `${folder} (thorough)`, [THOROUGH], thoroughFiles, false);
+    const isolatedThorough = project(root, folder, `${folder} (isolated) (thorough)`, thoroughFiles, [], true);
+    return [
+      quick,
+      ...(quickFiles.length > 0 ? [isolated] : []),
+      ...(existsSync(join(root, folder, 'test/thorough')) ? [thorough] : []),
+      ...(thoroughFiles.length > 0 ? [isolatedThorough] : []),
+    ];
   });
 }
 
@@ -78,12 +85,17 @@ export function projects(root) {
  */
 export function quickProjects(root) {
   const folders = foldersWithTests(root);
-  const isolated = Object.entries(ISOLATED_FILES).flatMap(([folder, files]) => files.map((file) => `${folder}/${file}`));
+  const isolated = Object.entries(ISOLATED_FILES).flatMap(([folder, files]) => files.filter((file) => !isThorough(file)).map((file) => `${folder}/${file}`));
   const thorough = folders.map((folder) => `${folder}/${THOROUGH}`);
   return [
     project(root, '', 'quick', folders.map((folder) => `${folder}/${QUICK}`), [...thorough, ...isolated], false),
     project(root, '', 'quick (isolated)', isolated, [], true),
   ];
+}
+
+/** @param {string} file relative to its workspace folder. */
+function isThorough(file) {
+  return file.startsWith('test/thorough/');
 }
 
 /** @param {string} root */

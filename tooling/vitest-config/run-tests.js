@@ -62,6 +62,6 @@ if (folder === undefined) {
   // The quick tests of a package in packages/ run on its sources.
   const needed = folder.startsWith('packages/') && !thorough ? `${name}^...` : `${name}...`;
   run('turbo', ['run', 'build', `--filter=${needed}`, '--output-logs=errors-only']);
-  const projects = thorough ? [`${folder} (thorough)`] : [folder, `${folder} (isolated)`];
+  const projects = thorough ? [`${folder} (thorough)`, `${folder} (isolated) (thorough)`] : [folder, `${folder} (isolated)`];
   run('vitest', ['run', ...projects.flatMap((project) => ['--project', project]), ...words.slice(1)]);
 }

@@ -35,6 +35,10 @@ describe.runIf(process.platform !== 'win32')('what Vitest runs', () => {
     }
   });
 
+  test('is the thorough tests of a package', () => {
+    expect(runTests('--thorough', 'leveldb', 'turns').output).toEqual(['vitest  run --project packages/leveldb (thorough) --project packages/leveldb (isolated) (thorough) turns']);
+  });
+
   test.each([['--project', 'packages/hash'], ['--project=packages/hash']])('is the projects that %s names', (...words) => {
     expect(runTests(...words).output).toEqual([`vitest  run ${words.join(' ')}`]);
     expect(runTests('--thorough', ...words).output.map((line) => line.replace(/ --maxWorkers=\d+/, ''))).toEqual([`vitest  run ${words.join(' ')}`]);

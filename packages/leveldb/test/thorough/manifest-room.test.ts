@@ -1,11 +1,11 @@
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
 import { rejection } from '@bloom/fixtures/caught';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { assembleDatabase } from './assemble-database.js';
-import { collect } from './collect.js';
+import { assembleDatabase } from '../assemble-database.js';
+import { collect } from '../collect.js';
 
 const { MAX } = vi.hoisted(() => ({ MAX: 20_000 }));
-vi.mock('../src/format/manifest.js', async (original) => ({ ...(await original<object>()), MAX_MANIFEST_RECORDS: MAX }));
+vi.mock('../../src/format/manifest.js', async (original) => ({ ...(await original<object>()), MAX_MANIFEST_RECORDS: MAX }));
 
 const options: DatabaseOptions = { compression: 'none', writeBufferSize: 65_536 };
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
