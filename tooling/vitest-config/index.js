@@ -23,7 +23,7 @@ const conditions = ['bloom-source', ...defaultServerConditions];
  */
 const ISOLATED_FILES = {
   'packages/bytes': ['test/resizable-buffers.test.ts'],
-  'packages/level': ['test/fake-timers.test.ts', 'test/many-contexts.test.ts', 'test/turns.test.ts'],
+  'packages/level': ['test/fake-timers.test.ts', 'test/thorough/many-contexts.test.ts', 'test/thorough/turns.test.ts'],
   'packages/leveldb': ['test/host-locks.test.ts', 'test/node-files.test.ts', 'test/thorough/failing-system.test.ts', 'test/thorough/manifest-room.test.ts', 'test/thorough/time-slices.test.ts'],
   'packages/web-storage': ['test/thorough/decoding-memory.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts', 'test/internal-key.test.ts'],

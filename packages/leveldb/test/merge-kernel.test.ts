@@ -21,7 +21,7 @@ test('random inputs and options give the same tables', async () => {
 });
 
 test('damaged inputs give the same error or the same tables, or are left to the other path', async () => {
-  expect(Math.min(...Object.values(await compareDamagedMerges(8)))).toBeGreaterThan(0);
+  expect(Math.min(...Object.values(await compareDamagedMerges(5)))).toBeGreaterThan(0);
 });
 
 test('memtables of random entries and options become the same tables', async () => {

@@ -1,7 +1,7 @@
 import { turnsDuring } from '@bloom/fixtures/event-loop';
 import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test, vi } from 'vitest';
-import { BloomLevel } from '../src/node.js';
+import { BloomLevel } from '../../src/node.js';
 
 /** The clock, which the packages take when they are loaded. While `isRushing`, each look at it finds that a second has passed. */
 const clock = vi.hoisted(() => {

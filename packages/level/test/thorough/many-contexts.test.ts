@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { BloomLevel } from '../src/node.js';
+import { BloomLevel } from '../../src/node.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'bloom-contexts-'));
 afterEach(() => {
