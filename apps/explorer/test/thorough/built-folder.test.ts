@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LINK_PICTURE, publicUrl } from '../../link-preview.js';
 import { describeInChromium } from '../in-chromium.js';
-import { PageServer } from '../page-server.js';
+import { FIRST_VIEW_BYTES, PageServer } from '../page-server.js';
 
 const app = join(import.meta.dirname, '../..');
 const PUBLIC_URL = `https://example.org${PageServer.path}`;
@@ -87,7 +87,7 @@ describeInChromium('the built folder', ({ open, browser }) => {
     (explorer.complaints as string[]).splice(0);
   });
 
-  test('all that the browser fetches for the first view is less than 60 kB when gzipped', async () => {
+  test(`the browser fetches less than ${FIRST_VIEW_BYTES} bytes for the first view, gzipped`, async () => {
     const page = await browser().newPage({ serviceWorkers: 'block' });
     const bodies: Promise<Buffer>[] = [];
     page.on('response', (response) => bodies.push(response.body()));
@@ -96,7 +96,7 @@ describeInChromium('the built folder', ({ open, browser }) => {
     await page.locator('main h1, main h2').first().waitFor();
     const bytes = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
     expect(bytes).toBeGreaterThan(20_000);
-    expect(bytes).toBeLessThan(60_000);
+    expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
     await page.close();
     await server.stop();
   });
