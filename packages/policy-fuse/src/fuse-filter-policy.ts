@@ -45,7 +45,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeHashFilter(keys, this.#form, dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, this.#form, dst, this.#kernel);
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */

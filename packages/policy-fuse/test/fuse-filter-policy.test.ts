@@ -1,6 +1,7 @@
 import { fromHex, seeded } from '@bloom/fixtures';
 import { batchTests } from '@bloom/fixtures/hash-filter-suite';
-import { buildFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
+import { otherKeysTests } from '@bloom/fixtures/key-list-suite';
+import { buildFilter, KeyBuffer } from '@bloom/policy';
 import { type FingerprintBits, FuseFilterPolicy } from '@bloom/policy-fuse';
 import { describe, expect, test } from 'vitest';
 import { fuseMayMatch, fuseShapeFor, fuseShapeOf, scaled64 } from '../src/fuse-filter.js';
@@ -197,16 +198,4 @@ describe('keysMayMatch', () => {
   );
 });
 
-test.each<[string, unknown]>([
-  ['an array', [Uint8Array.of(1)]],
-  ['a Set', new Set([Uint8Array.of(1)])],
-  ['an iterator', [Uint8Array.of(1)].values()],
-])('%s instead of a KeyList is refused, because its keys would be lost', (_, keys) => {
-  const problem = /^keys must be a KeyList, got [^:]+: KeyBuffer\.from\(keys\) makes one$/;
-  const sink = new FilterBuffer();
-  expect(() => {
-    new FuseFilterPolicy().createFilter(keys as KeyList, sink);
-  }).toThrow(problem);
-  expect(sink.byteLength).toBe(0);
-  expect(() => new FuseFilterPolicy().keysMayMatch(keys as KeyList, Uint8Array.of(0))).toThrow(problem);
-});
+otherKeysTests(new FuseFilterPolicy(), buildFilter(new FuseFilterPolicy(), [Uint8Array.of(1)]));

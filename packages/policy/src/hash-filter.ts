@@ -30,9 +30,10 @@ export interface HashFilterForm<Shape> {
 }
 
 /** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
-export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel?: HashFilterKernel<Shape>): void {
+export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kept: KeptKernel<HashFilterKernel<Shape>>): void {
   mustBeKeyList('keys', keys);
   if (keys.length === 0) return;
+  const kernel = kept.for(keys.length);
   if (kernel !== undefined && encodeInKernel(keys, form, dst, kernel.forKeys(keys.length))) return;
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const hashes = distinctHashes(keys, seed);
