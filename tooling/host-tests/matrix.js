@@ -63,7 +63,7 @@ function tried(host, binary, run, project) {
   if (suite && host === 'Node.js') {
     const vitest = createRequire(join(root, 'package.json')).resolve('vitest/package.json');
     const counts = { passed: 0, failed: 0 };
-    // Vitest takes a project that one of several patterns matches, even if another one excludes it.
+    // With several patterns, Vitest runs each project that one of them matches, so a negative pattern would exclude nothing.
     for (const { chosen, env } of [{ chosen: ['quick*', 'packages/'], env: { BLOOM_ALL_QUICK_TESTS: 'true' } }, { chosen: ['*(thorough)', ...HOST_TESTS], env: {} }]) {
       const report = join(project, `report-${version}.json`);
       rmSync(report, { force: true });

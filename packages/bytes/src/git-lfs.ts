@@ -1,5 +1,5 @@
 /**
- * A pointer of Git LFS: the text that Git has in place of a large file, until Git LFS downloads the file.
+ * A Git LFS pointer: the text that a checkout has in place of a large file until Git LFS downloads the file.
  *
  *     version https://git-lfs.github.com/spec/v1
  *     oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
@@ -9,11 +9,11 @@
  */
 const START = 'version https://git-lfs.github.com/spec/v1\n';
 
-/** No pointer has more bytes. */
+/** The length of the longest pointer, in bytes. */
 export const MAX_POINTER_LENGTH = 1023;
 
 /** What such a file is, and what to do. */
-export const GIT_LFS_POINTER = 'a pointer of Git LFS, not the file itself: run git lfs pull';
+export const GIT_LFS_POINTER = 'a Git LFS pointer, not the file itself: run git lfs pull';
 
 /** Whether a file is such a pointer. @param start its first bytes, 43 or more. */
 export function isGitLfsPointer(start: Uint8Array): boolean {
@@ -21,7 +21,7 @@ export function isGitLfsPointer(start: Uint8Array): boolean {
   return true;
 }
 
-/** Whether a file that is no table is such a pointer. @param end its last 48 bytes. */
+/** Whether a file that is not a table is such a pointer. @param end its last 48 bytes. */
 export function isEndOfGitLfsPointer(end: Uint8Array): boolean {
   return /[0-9a-f]{16}\nsize \d+\n$/.test(String.fromCharCode(...end));
 }

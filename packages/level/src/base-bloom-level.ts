@@ -67,7 +67,7 @@ const MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: true, getSync: true, a
 const REMOTE_MANIFEST = { ...MANIFEST, getSync: false };
 const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSync: false, additionalMethods: { refresh: true } };
 
-/** What abstract-level's levels are. The core has no types of Node's events. */
+/** The part of abstract-level's classes that is used here: the core has no types of Node's `EventEmitter`. */
 interface Emitter {
   on(event: 'closing', listener: () => void): void;
 }

@@ -144,7 +144,7 @@ export class DatabaseStore implements LevelStore {
   #clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
     const database = this.#writable();
     const coming = comingOf(snapshot);
-    // A sequence keeps it from being of all entries.
+    // With a sequence, it is not taken for a clear of the whole database.
     const given = coming === undefined ? clearRangeOf(range, snapshot, limit) : { ...clearRangeOf(range, undefined, limit), sequence: database.lastSequence };
     // The call is not delayed until the snapshot has come, because later writes would then overtake it.
     if (coming !== undefined) laterSequences.set(given, () => coming.then(() => (snapshot as SequenceSnapshot).sequence));

@@ -227,7 +227,7 @@ function mustBeNoPage(current: HttpSource): void {
   throw new HttpError('BLOOM_HTTP_PAGE', current.name, 'the server answers with an HTML page, not with the file', { status: 200 });
 }
 
-/** Whether a file of a published database has a name that no other bytes can have. */
+/** Whether a file of a published database has a name that is made from its bytes. */
 function isNamedByItsBytes(name: string): boolean {
   const parsed = parseFileName(name);
   return (parsed?.type === 'table' || parsed?.type === 'manifest') && isNamedByBytes(parsed.number);
@@ -272,7 +272,7 @@ class HttpFile implements FolderFile {
     }
   }
 
-  /** Uploading or touching a file, or another server of a network, changes its ETag and its date. */
+  /** A file with the same bytes can get another ETag and date: when it is uploaded again or touched, or from another server of a CDN. */
   async #readVersion(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
     try {
       return await this.#source.read(offset, length, signal);

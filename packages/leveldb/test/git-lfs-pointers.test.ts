@@ -14,7 +14,7 @@ test.each([
   ['a MANIFEST', /^MANIFEST/, 'BLOOM_BAD_LOG'],
   ['a log', /\.log$/, 'BLOOM_BAD_LOG'],
   ['a table', /\.ldb$/, 'BLOOM_TRUNCATED'],
-])('a pointer of Git LFS in place of %s is reported as one', async (_, pattern, code) => {
+])('a Git LFS pointer in place of %s is reported as one', async (_, pattern, code) => {
   const path = mkdtempSync(join(tmpdir(), 'bloom-pointers-'));
   onTestFinished(() => rmSync(path, { recursive: true }));
   const folder = new WritableNodeFolder(path);
@@ -24,7 +24,7 @@ test.each([
   await database.put('b', '2');
   await database.close();
   writeFileSync(join(path, readdirSync(path).find((name) => pattern.test(name))!), POINTER);
-  const expected = { code, message: expect.stringContaining('a pointer of Git LFS, not the file itself: run git lfs pull') as string };
+  const expected = { code, message: expect.stringContaining('a Git LFS pointer, not the file itself: run git lfs pull') as string };
   expect(await rejection(DatabaseReader.open(folder))).toMatchObject(expected);
   const { findings } = await verifyDatabase(folder);
   expect(findings).toContainEqual(expect.objectContaining({ code, problem: expect.stringContaining('run git lfs pull') as string }));

@@ -164,7 +164,7 @@ describe('a published table', () => {
       };
     });
 
-    test('is read on if its name is made from its bytes, each time, without further requests', async () => {
+    test('can still be read if its name is made from its bytes, and later reads take one request each', async () => {
       const file = (await new HttpFolder(origin, headers).open(NAMED))!;
       for (version = 1; version < 4; version++) {
         const read = await Promise.all([0, 100, 200].map(async (offset) => file.read(offset, 50)));

@@ -4,7 +4,7 @@ import { type DatabaseOptions, type Settings, settingsOf } from '../src/write/da
 
 const codec: Codec = { type: 200, name: 'copy', compress: (bytes) => bytes, decompress: (bytes) => bytes };
 
-test('databases with the same plain options share what was made of them, but not a cache', () => {
+test('databases with the same plain options share their settings, but not a cache', () => {
   const [first, second] = [settingsOf({ blockSize: 8192 }), settingsOf({ blockSize: 8192 })];
   expect(second.building).toBe(first.building);
   expect(second.cache).toBeInstanceOf(BlockCache);

@@ -44,7 +44,7 @@ export type LogDropReason =
   | `unknown record type ${number}`
   | 'record too large'
   | 'zeros in the middle'
-  | 'a pointer of Git LFS, not the file itself: run git lfs pull';
+  | 'a Git LFS pointer, not the file itself: run git lfs pull';
 
 /** Writes a fragment at `position`. @returns the position after it. */
 export function putFragment(

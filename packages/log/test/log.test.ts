@@ -290,9 +290,9 @@ describe('damage', () => {
     expect(dropped).toBeLessThanOrEqual(2 * B + 100);
   });
 
-  test('a pointer of Git LFS in place of a log is not taken for an empty log', () => {
+  test('a Git LFS pointer in place of a log is not taken for an empty log', () => {
     const pointer = new TextEncoder().encode(`version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`);
-    expect(readLog(pointer)).toEqual({ records: [], drops: [{ offset: 0, byteLength: pointer.length, reason: 'a pointer of Git LFS, not the file itself: run git lfs pull' }], tail: undefined });
+    expect(readLog(pointer)).toEqual({ records: [], drops: [{ offset: 0, byteLength: pointer.length, reason: 'a Git LFS pointer, not the file itself: run git lfs pull' }], tail: undefined });
     // The same bytes at another place are those of a record that is truncated.
     expect(readLog(pointer.subarray(1)).drops).toEqual([]);
   });

@@ -64,10 +64,10 @@ test.each(['</html>', '</HTML>\r\n\t ', '<body></body></html>\n'])('the end of a
   });
 });
 
-test('the end of a pointer of Git LFS is reported as one', () => {
+test('the end of a Git LFS pointer is reported as one', () => {
   expect(caught(() => decodeFooter(textual(`oid sha256:${'4d'.repeat(32)}\nsize 12345\n`).slice(-FOOTER_LENGTH), place))).toMatchObject({
     code: 'BLOOM_NOT_A_TABLE',
-    message: expect.stringContaining('not a LevelDB table but a pointer of Git LFS, not the file itself: run git lfs pull') as string,
+    message: expect.stringContaining('not a LevelDB table but a Git LFS pointer, not the file itself: run git lfs pull') as string,
   });
 });
 

@@ -63,8 +63,8 @@ export function mustBeEntries(start: Uint8Array, format: FormatName): void {
 export const UTF_16 = 'is text in UTF-16, as Windows PowerShell redirects output';
 
 /**
- * Whether the first bytes are text in UTF-16: a byte order mark, and a first line that ends as in UTF-16. Keys and values can be any bytes, also those
- * of the mark, and lines of them end with a single byte.
+ * Whether the first bytes are text in UTF-16: a byte order mark, and a first line whose end is a newline in UTF-16. The mark alone proves
+ * nothing, because keys and values can be any bytes; but their lines end with a newline of one byte.
  */
 export function isUtf16(start: Uint8Array): boolean {
   const [first, second] = start;

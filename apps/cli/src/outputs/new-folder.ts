@@ -16,7 +16,7 @@ export async function makeFolder<T>(target: string, inputs: readonly string[], s
   if (existsSync(place)) throw new Failure(`${target}: already exists: choose a new folder`);
   const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    // One that is gone, or cannot be reached, has nothing in it.
+    // An input that is gone or cannot be reached cannot contain the new folder.
     for (const input of inputs) if (existsSync(input)) mustBeOutside(input, target, 'folder');
     mkdirSync(temporary);
   } catch (error) {

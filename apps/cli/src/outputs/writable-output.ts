@@ -29,13 +29,13 @@ export function mustBeWritable(output: string, ...inputs: readonly (BigIntStats 
   if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
   if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so it cannot be replaced by a table`);
   if (inputs.some((input) => input !== undefined && isSameFile(existing, input))) throw new Failure(`${output}: is also the input: choose another file`);
-  if (isFileOfDatabase(output)) throw new Failure(`${output}: is a file of a database, which would lose it: choose a file elsewhere`);
+  if (isFileOfDatabase(output)) throw new Failure(`${output}: is a file of a database, which would be damaged: choose a file elsewhere`);
 }
 
 // LevelDB's file names (db/filename.cc).
 const DATABASE_FILE = /^(?:CURRENT|LOCK|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 
-/** Whether an existing file is one of those that a database consists of. */
+/** Whether an existing file belongs to a database. */
 function isFileOfDatabase(path: string): boolean {
   const real = realpathSync(path);
   const folder = dirname(real);

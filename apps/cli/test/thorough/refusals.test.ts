@@ -239,7 +239,7 @@ test('commands that write a table replace no file of a database, but may add a t
   const commands = [['build', 'entries.tsv'], ['merge', 'plain-input.ldb'], ['convert', 'plain-input.ldb'], ['refilter', 'plain-input.ldb'], ['salvage', 'plain-input.ldb']];
   for (const output of [...names.map((name) => `owner/${name}`), 'linked.ldb']) {
     for (const command of output.endsWith('.ldb') ? commands : [commands[0]!]) {
-      expect(await bloom([...command, '-o', output], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${output}: is a file of a database, which would lose it: choose a file elsewhere\n` });
+      expect(await bloom([...command, '-o', output], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${output}: is a file of a database, which would be damaged: choose a file elsewhere\n` });
     }
   }
   expect(await bloomPrints(['scan', 'owner'], scratch.path)).toBe(before);

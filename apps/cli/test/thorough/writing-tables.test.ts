@@ -308,18 +308,18 @@ describe('every format', () => {
     ['words', 'fffe61000afffe6b0a'],
     ['words', 'fffe6100c30affff0a'],
     ['tsv', 'fffe610009620a'],
-  ])('bytes of %s that only begin like UTF-16 are entries, and their first lines are keys: %s', async (format, digits) => {
+  ])('lines of %s that begin with a byte order mark but are not UTF-16 are read as bytes: %s', async (format, digits) => {
     scratch.write('bytes', Buffer.from(digits, 'hex'));
     expect(await bloom(['build', 'bytes', '-f', format, '-o', 'bytes.ldb'], scratch.path)).toMatchObject({ code: 0 });
     if (format === 'words') expect(await bloom(['get', 'bytes.ldb', '--keys', 'bytes'], scratch.path)).toMatchObject({ code: 0 });
   });
 
-  test('a pointer of Git LFS is recognised as entries, as a table and as a log', async () => {
+  test('a Git LFS pointer is recognised as entries, as a table and as a log', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`;
     for (const [name, line] of [['pointer.tsv', ['build', 'pointer.tsv', '-o', 'not.ldb']], ['pointer.ldb', ['get', 'pointer.ldb', 'a']], ['000003.log', ['scan', '000003.log']]] as const) {
       scratch.write(name, pointer);
       const { code, stderr } = await bloom([...line], scratch.path);
-      expect({ name, code, stderr }).toEqual({ name, code: 2, stderr: expect.stringMatching(/^bloom: .*a pointer of Git LFS, not the file itself: run git lfs pull(?: \(130 bytes\); --damage skip reads the rest)?\n$/) as string });
+      expect({ name, code, stderr }).toEqual({ name, code: 2, stderr: expect.stringMatching(/^bloom: .*a Git LFS pointer, not the file itself: run git lfs pull(?: \(130 bytes\); --damage skip reads the rest)?\n$/) as string });
     }
   });
 

@@ -74,8 +74,9 @@ export interface WritableFolder extends Folder {
   list(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
   /**
-   * What all objects for this place have in common, whatever path they were given, for example an absolute path without links. It
-   * need not exist. Calls that lock folders use it to wait for earlier ones in the same thread; without it, those with the same `name` are found.
+   * Returns the same text for all objects for the same folder, whatever path they were given: for example, the absolute path without links. The
+   * folder need not exist. A call that locks the folder waits for earlier calls of the same thread for the same place, or without this method for
+   * those of the same `name`.
    */
   place?(): string;
 

@@ -29,7 +29,7 @@ const refused = new Map<string, number>();
 /** Why LOCK in particular cannot be opened for writing. Other errors, such as `EMFILE`, are those of the system. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'EISDIR', 'ENXIO', 'ETXTBSY', 'ERR_ACCESS_DENIED']);
 
-/** The locks of the host, once it has them: the promises of {@link hostLocks} took as long as locking a file. */
+/** The locks of the host, once {@link hostLocks} has loaded them. */
 let knownLocks: FileLocks | undefined;
 
 /** How often to retry when LOCK is deleted and recreated at the same moment. */

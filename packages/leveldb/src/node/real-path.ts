@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 /** The path without links. The native call is faster, but has not been tested on Windows. */
 export const realPathOf: (path: string) => string = process.platform === 'win32' ? realpathSync : realpathSync.native;
 
-/** The same for a folder that need not exist: then its parents are without links. @param path is absolute. */
+/** The path without links of a folder that need not exist: then links of its parents are resolved. @param path is absolute. */
 export function realPlaceOf(path: string): string {
   try {
     return realPathOf(path);

@@ -200,12 +200,12 @@ type SharedSettings = Omit<Settings, 'cache' | 'compressedBy'>;
 /** The last options whose values were all plain, and their settings. */
 let last: { readonly options: DatabaseOptions; readonly settings: SharedSettings } | undefined;
 
-/** Remembers the last settings, because most databases of a program have the same options, and to check them took a tenth of opening a small database. */
+/** Remembers the last settings, because most databases of a program have the same options, which then are checked only once. */
 function sharedSettingsOf(given: DatabaseOptions): SharedSettings {
   if (last !== undefined && areSame(given, last.options)) return last.settings;
   const { cache: _, ...options } = given;
   const settings = checkedSettings(options);
-  // Policies that fit their filters keep memory of their kernel.
+  // A policy that fits its filters holds the memory of a WebAssembly kernel, which would not be freed.
   if (options.fitFilters !== true && Object.values(options).every(isPlain)) last = { options, settings };
   return settings;
 }
@@ -216,7 +216,7 @@ function areSame(a: DatabaseOptions, b: DatabaseOptions): boolean {
   return true;
 }
 
-/** Whether it cannot change. */
+/** Whether a value cannot be changed later, as the members of an object can. */
 function isPlain(value: unknown): boolean {
   return typeof value !== 'object' && typeof value !== 'function';
 }

@@ -16,7 +16,7 @@ export interface FolderHold {
 /** A call that locks a folder, or the last work before it is released. */
 interface FolderCall {
   readonly folder: WritableFolder;
-  /** Once it was needed. */
+  /** The place of the folder, once it was needed. */
   place: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<void>;
@@ -26,7 +26,10 @@ interface FolderCall {
 /** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop. */
 const calls = new Set<FolderCall>();
 
-/** The calls for a folder, and its place, if it was needed. It is usually the same object or has the same name, so its place, for which the host may be asked, is seldom needed. */
+/**
+ * The calls for a folder, and its place, if it was needed. Calls for the same folder usually have the same object or name, so the place, for which
+ * some folders ask the system, is seldom needed.
+ */
 function callsFor(folder: WritableFolder): { found: FolderCall[]; place: string | undefined } {
   const { name } = folder;
   let place: string | undefined;

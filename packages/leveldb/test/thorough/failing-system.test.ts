@@ -10,7 +10,7 @@ import { rejection } from '@bloom/fixtures/caught';
 
 /** The number of the call that fails, 0 for none, and the calls so far. */
 const calls = vi.hoisted(() => ({ failing: 0, made: 0, failed: '' }));
-/** With a code, LOCK cannot be opened. */
+/** The code of the error with which opening LOCK fails; empty if it can be opened. */
 const lock = vi.hoisted(() => ({ code: '' }));
 
 vi.mock('node:fs', async (original) => {
@@ -91,7 +91,7 @@ test.each([
   ['ENFILE', 'ENFILE'],
   ['EIO', 'EIO'],
   ['ENOSPC', 'ENOSPC'],
-  // The system does not allow it, whatever is locked.
+  // The system does not let this program open LOCK, whoever holds it.
   ['EACCES', 'BLOOM_NO_LOCK'],
   ['EROFS', 'BLOOM_NO_LOCK'],
 ])('if LOCK cannot be opened because of %s, the code is %s', async (code, expected) => {

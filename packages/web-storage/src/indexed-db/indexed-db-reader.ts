@@ -236,7 +236,7 @@ export class IndexedDbReader {
     return record.value;
   }
 
-  /** {@link #contextOf} a store among the committed entries, found once: uncommitted entries, which may be many, are passed over for it. */
+  /** {@link #contextOf} a store among the committed entries, found once, because finding it may have to skip many uncommitted entries. */
   #committedContext(database: number, store: number, committed: CommittedEntries): Promise<StoreContext> {
     const name = `${database} ${store}`;
     const known = this.#contexts.get(name);

@@ -1,4 +1,4 @@
-// The most memory that decoding takes. In a process of its own, since that is the most that its process ever had.
+// How much memory decoding takes at most. The tests have a process of their own, because they measure the peak of its memory.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 /** `npx pnpm@10 --filter @bloom/long-tests web-storage` tries a million. */
 const damages = Number(process.env.BLOOM_VALUE_DAMAGES ?? 2000);
 
-// In the order of what they allow, since memory that one test took is there for the next one.
+// The tests with the smallest limits come first, because memory that one test has used is free for the next one, and hides what that one uses.
 test('decodeValue reads a BigInt of 8 MB in a small multiple of the memory of its hexadecimal digits', () => {
   const length = 8_000_000;
   const before = peakMemory();
