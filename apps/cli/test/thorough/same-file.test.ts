@@ -101,7 +101,7 @@ describe('a command that would overwrite its own input is refused before anythin
   test('convert of a folder to one of its own files', async () => {
     await bloomPrints(['put', 'db', 'a', '1'], scratch.path);
     const log = readdirSync(scratch.at('db')).find((name) => name.endsWith('.log'))!;
-    expect(await bloom(['convert', 'db', '-o', `db/${log}`], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: db/${log}: is a file of a database, which would lose it: choose a file elsewhere\n` });
+    expect(await bloom(['convert', 'db', '-o', `db/${log}`], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: db/${log}: is a file of a database, which would be damaged: choose a file elsewhere\n` });
     expect(await bloomPrints(['get', 'db', 'a'], scratch.path)).toBe('1\n');
   });
 });
