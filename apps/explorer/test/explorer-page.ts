@@ -12,8 +12,12 @@ function sent(files: readonly GivenFile[]): { readonly name: string; readonly by
   return files.map(({ name, bytes }) => ({ name, bytes: Buffer.from(bytes).toString('base64') }));
 }
 
-/** How many times as slow the page's thread is made, to find tests that read the page before it shows what they did. */
+/**
+ * How many times as slow the page's thread is made, to find tests that read the page before it shows what they did. Links are then
+ * followed late as well, as on a busy machine, where a test could otherwise fill in a form of the view that is about to be left.
+ */
 const SLOWNESS = Number(process.env.BLOOM_SLOW_PAGE ?? 1);
+const LATE_LINK_MS = 100;
 
 /** What a page that is used again is set back to. */
 const VIEWPORT = { width: 1200, height: 900 };
@@ -45,7 +49,14 @@ export class ExplorerPage {
   /** A page that has loaded nothing yet. */
   static async inContext(context: BrowserContext, ownsContext: boolean): Promise<ExplorerPage> {
     const page = await context.newPage();
-    if (SLOWNESS > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
+    if (SLOWNESS > 1) {
+      await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
+      await page.addInitScript((delay) => {
+        const add = window.addEventListener;
+        window.addEventListener = (type: string, listener: EventListener, options?: AddEventListenerOptions): void =>
+          add.call(window, type, type === 'hashchange' ? (event) => setTimeout(() => listener(event), delay) : listener, options);
+      }, LATE_LINK_MS);
+    }
     const explorer = new ExplorerPage(ownsContext ? context : undefined, page);
     await page.addInitScript(() => {
       addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => reportError(new Error(`policy: ${violatedDirective} ${blockedURI}`)));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { ExplorerPage } from '../explorer-page.js';
 import { describeInChromium } from '../in-chromium.js';
 
@@ -7,16 +7,20 @@ describeInChromium('the view of a database in the browser', ({ open }) => {
   const entriesOf = (page: Page): Promise<string[]> => page.locator('tr[data-key]').evaluateAll((rows) => rows.map((row) => Array.from(row.children, ({ textContent }) => textContent).join('=')));
   const hasEntries = (page: Page, wanted: readonly string[]): Promise<void> => expect.poll(() => entriesOf(page), { timeout: 60_000 }).toEqual(wanted);
 
+  /** The form of this view: the live view, which leads here, has fields and a button of the same names. */
+  const formOf = (page: Page): Locator => page.getByRole('form', { name: 'Write and read' });
+
   async function put({ page }: { readonly page: Page }, key: string, value: string): Promise<void> {
-    await page.getByLabel('Key', { exact: true }).fill(key);
-    await page.getByLabel('Value', { exact: true }).fill(value);
-    await page.getByRole('button', { name: 'Put', exact: true }).click();
+    const form = formOf(page);
+    await form.getByLabel('Key', { exact: true }).fill(key);
+    await form.getByLabel('Value', { exact: true }).fill(value);
+    await form.getByRole('button', { name: 'Put', exact: true }).click();
   }
 
   async function answerTo(explorer: ExplorerPage, key: string): Promise<string> {
     const { page } = explorer;
-    await page.getByLabel('Key', { exact: true }).fill(key);
-    await page.getByRole('button', { name: 'Get', exact: true }).click();
+    await formOf(page).getByLabel('Key', { exact: true }).fill(key);
+    await formOf(page).getByRole('button', { name: 'Get', exact: true }).click();
     await page.locator('[data-fact=answer] b').first().waitFor();
     return explorer.fact('answer');
   }
