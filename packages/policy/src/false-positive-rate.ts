@@ -87,7 +87,7 @@ const MAX_SAMPLE_BYTES = 2 ** 32;
  * bytes per key.
  *
  * It is the rate of keys whose hashes are as good as random. LevelDB's hash does worse for some keys: for numbers between
- * stored numbers, the rate can be more than ten times as high. See README.md.
+ * stored numbers, the rate can be more than ten times as high. See docs/similar-keys.md.
  *
  * @param size `keys`: default 10,000.
  * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, `keys` that are not a whole number from 1 to 2^30, or a filter
