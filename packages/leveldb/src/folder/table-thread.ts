@@ -88,9 +88,9 @@ export interface CompactionRequest {
  * behind, which the caller deletes by the numbers that it allocated.
  */
 export interface TableThread {
-  /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */
+  /** Merges the inputs of a compaction into new tables, which are on disk when the promise resolves. */
   compact(request: CompactionRequest): Promise<CompactedTables>;
-  /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. @param bitsPerKey as in {@link CompactionRequest}. */
+  /** Writes a memtable that is not empty as a table, which is on disk when the promise resolves. @param bitsPerKey as in {@link CompactionRequest}. */
   flush(memtable: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable>;
   /** The arrays of a memtable that was flushed, if the thread gives them back: for the next one. */
   takeSpare?(): MemtableArrays | undefined;

@@ -43,7 +43,7 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
 /**
  * A LevelDB database for reading and writing. LevelDB itself can open its folder.
  *
- * Reads work as in `DatabaseReader`. When the promise of a write settles, the write is in the log and survives a crash of
+ * Reads work as in `DatabaseReader`. When the promise of a write resolves, the write is in the log and survives a crash of
  * the process; with `sync`, it also survives a power failure. After a power failure, the database has a prefix of the writes.
  *
  * When the folder fails to store a write, writing ends: that write and every later one fail with a
@@ -214,7 +214,7 @@ export class Database extends AsyncBaseReader {
    * Deletes all entries that exist when it is called, or those of a range.
    *
    * Without a range, one edit of the MANIFEST removes all tables and logs from the database. That frees their space, and after a crash
-   * either all entries are there or none. Once the promise settles, the database stays empty after a power failure too. With `sync: false`,
+   * either all entries are there or none. Once the promise resolves, the database stays empty after a power failure too. With `sync: false`,
    * a few entries that are all in the memtable are deleted by one record of the log instead, which is faster and survives a crash of the process
    * only.
    *
