@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
-import type { Codec } from '@bloom/sstable';
+import { type Codec, MemorySource } from '@bloom/sstable';
+import { outlineTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { damagedFiles, mustHaveKept, repaired } from './interrupted-repair.js';
 import { PowerCutFolder } from './power-cut-folder.js';
@@ -99,6 +100,32 @@ test('a repair reports a table that the MANIFEST lists but the folder lacks as l
   const { lost } = await Database.repair(folder);
   expect(lost).toEqual([{ file: table, offset: 0, byteLength: size, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' }]);
   await mustBeSound(folder);
+});
+
+test('a repair reports what is missing of a table that ends before any of its blocks, or is empty', async () => {
+  const { files } = await someDatabase(3);
+  const name = [...files.keys()].find((each) => each.endsWith('.ldb'))!;
+  const table = files.get(name)!;
+  // The first data block starts at 0, and each block where the trailer of the previous one ends.
+  const { offsets } = await outlineTable(new MemorySource(table));
+  expect(offsets.length).toBeGreaterThan(4);
+  for (const end of offsets) {
+    const folder = new WritableMemoryFolder(new Map(files).set(name, table.slice(0, end)));
+    const { lost, setAside } = await Database.repair(folder);
+    const reason = `the file ends here, but the MANIFEST says that it has ${table.length} bytes`;
+    expect(lost, `${end} of ${table.length} bytes`).toEqual([{ file: name, offset: end, byteLength: table.length - end, reason, code: 'BLOOM_TRUNCATED' }]);
+    expect(setAside).toContainEqual({ file: name, as: name, reason: 'damaged' });
+    await mustBeSound(folder);
+  }
+});
+
+test('a repair reports nothing as lost for an empty table that the MANIFEST does not list', async () => {
+  const { files, entries } = await someDatabase(3);
+  const folder = new WritableMemoryFolder(new Map(files).set('999999.ldb', new Uint8Array(0)));
+  const { lost, setAside } = await Database.repair(folder);
+  expect(lost).toEqual([]);
+  expect(setAside).toContainEqual({ file: '999999.ldb', as: '999999.ldb', reason: 'obsolete' });
+  expect(asMap(await entriesOf(folder))).toEqual(entries);
 });
 
 test.each([

@@ -239,7 +239,7 @@ class Repair {
     this.#replaced.set(name, 'damaged');
     if (listed === undefined) this.#guessed.add(name);
     await this.#withFile(name, async (file) => {
-      const save = (): Promise<void> => salvageTable(name, file, this.#settings, this.#tables, this.#lost);
+      const save = (): Promise<void> => salvageTable(name, file, listed?.file.size, this.#settings, this.#tables, this.#lost);
       await (listed === undefined ? save() : this.#tables.replace(listed, save));
     });
   }

@@ -61,8 +61,19 @@ export async function scanTable(folder: WritableFolder, number: bigint, size: nu
   return { file: { number, size, smallest, largest }, entries, ...bounds };
 }
 
-/** Adds the readable entries of a damaged table to `tables`, and the unreadable parts to `lost`. */
-export async function salvageTable(name: string, file: FolderFile, { opening }: Settings, tables: RepairedTables, lost: LostPlaces): Promise<void> {
+/**
+ * Adds the readable entries of a damaged table to `tables`, and the unreadable and missing parts to `lost`.
+ *
+ * @param listedSize the number of bytes that the MANIFEST gives, if it lists the table.
+ */
+export async function salvageTable(
+  name: string,
+  file: FolderFile,
+  listedSize: number | undefined,
+  { opening }: Settings,
+  tables: RepairedTables,
+  lost: LostPlaces,
+): Promise<void> {
   const { codecs, maxBlockBytes } = opening;
   const saved = salvagedEntries(file, { comparator: null, codecs, maxBlockBytes });
   let report: SalvageReport;
@@ -80,9 +91,16 @@ export async function salvageTable(name: string, file: FolderFile, { opening }: 
   }
   for (const { offset, byteLength, code, problem: reason } of report.lost) lost.add({ file: name, offset, byteLength, reason, code });
   lost.more += report.moreLost;
+  const { byteLength } = file;
+  // Only without a footer, because LevelDB in Java gives whole tables sizes that are 4 bytes too large. A file that ends between two blocks
+  // has no damaged block. Without a size, the missing part is unknown: the table of a killed writer ends early too, and loses nothing.
+  if (listedSize !== undefined && byteLength < listedSize && report.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) {
+    const reason = `the file ends here, but the MANIFEST says that it has ${listedSize} bytes`;
+    lost.add({ file: name, offset: byteLength, byteLength: listedSize - byteLength, reason, code: 'BLOOM_TRUNCATED' });
+  }
   const { entries } = report;
-  if (entries === 0 && report.lost.length === 0 && file.byteLength > 0) {
-    lost.add({ file: name, offset: 0, byteLength: file.byteLength, reason: 'no entries can be found', code: 'BLOOM_NOT_A_TABLE' });
+  if (entries === 0 && report.lost.length === 0 && byteLength > 0) {
+    lost.add({ file: name, offset: 0, byteLength, reason: 'no entries can be found', code: 'BLOOM_NOT_A_TABLE' });
   }
   if (badKeys > 0) lost.add({ file: name, offset: 0, reason: `keys that are not internal keys: ${badKeys}`, code: 'BLOOM_BAD_INTERNAL_KEY' });
 }
