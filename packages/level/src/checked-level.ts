@@ -13,6 +13,11 @@ interface Level {
   keyEncoding(encoding: unknown): KeyEncoding;
 }
 
+/** The part of a sublevel that is used here. Levels have no parent. */
+interface Child {
+  readonly parent: Level | null;
+}
+
 /** The functions that a level calls when it is open. */
 interface Hooked {
   readonly hooks: { readonly postopen: { run: (options: unknown) => unknown } };
@@ -201,10 +206,16 @@ function withChecks<Base>(base: Base): Base {
     return explainedLater(this, before.deferAsync!.apply(this, given));
   });
   define('_open', function (options) {
-    return noted(this, before._open!.call(this, options)).catch((error: unknown) => {
+    const isParentOpen = (this as unknown as Child).parent?.status === 'open';
+    const opening = before._open!.call(this, options);
+    const noting = noted(this, opening).catch((error: unknown) => {
       // The reason that a sublevel's parent has, as for later calls.
       throw reasonOf(error);
     });
+    if (!isParentOpen) return noting;
+    // Without a further promise, because a chained batch throws until the sublevel is open, and calls may count on abstract-level's few turns.
+    noting.catch(() => undefined);
+    return opening;
   });
   define('open', function (options) {
     const { postopen } = (this as unknown as Hooked).hooks;
@@ -214,8 +225,10 @@ function withChecks<Base>(base: Base): Base {
     const notedRun = (given: unknown): Promise<void> => noted(this, new Promise((resolve) => resolve(run(given))));
     postopen.run = notedRun;
     try {
+      // Sublevels wait for it when they are opened. If the level is open, there is nothing to explain, and they wait for no further promise.
+      const isExplained = (options as { readonly passive?: unknown } | undefined)?.passive === true && this.status !== 'open';
       const opening = before.open!.call(this, options);
-      return (options as { readonly passive?: unknown } | undefined)?.passive === true ? explainedLater(this, opening) : opening;
+      return isExplained ? explainedLater(this, opening) : opening;
     } finally {
       postopen.run = run;
     }

@@ -803,3 +803,18 @@ test('a level keeps the codec that the tables of its database have, unless its o
   expect(await keepsCodec({ compression: true })).toBe(false);
   expect(await keepsCodec({ compression: false })).toBe(false);
 });
+
+test('a sublevel of an open level is open after as many promises as in classic-level', async () => {
+  const counts: number[] = [];
+  for (const level of [new ClassicLevel(newPath()), new BloomLevel(newPath())]) {
+    await level.open();
+    const sublevel = level.sublevel('inner');
+    let promises = 0;
+    for (; sublevel.status !== 'open' && promises < 100; promises++) await Promise.resolve();
+    counts.push(promises);
+    // A chained batch throws before that.
+    await sublevel.batch().put('a', '1').write();
+    await level.close();
+  }
+  expect(counts[1]).toBe(counts[0]);
+});
