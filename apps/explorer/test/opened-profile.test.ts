@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { dataPath } from '@bloom/fixtures';
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
+import { storePlace } from '../src/storage/entry-sources.js';
 import { OpenedProfile } from '../src/storage/opened-profile.js';
 import { profileOf } from '../src/storage/dropped-profile.js';
 import type { RowFacts } from '../src/storage/storage-facts.js';
@@ -306,4 +307,27 @@ test('the lines of Local and Session Storage are what the page read back in Chro
   const records = await linesOf(profile, { folder: 'page.indexeddb.leveldb' });
   expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
   expect(records).toHaveLength(67);
+});
+
+test('items without text, and with characters that cannot be seen, are in quotes in their rows', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  const utf16 = (text: string): Buffer => Buffer.concat([Buffer.of(0), Buffer.from(text, 'utf16le')]);
+  await database.put(Buffer.from('VERSION'), Buffer.from('1'));
+  for (const [key, value] of [['', 'no key'], ['bidi\u202e', ''], ['plain', 'שלום']] as const) {
+    await database.put(Buffer.concat([Buffer.from('_https://a.example\0'), utf16(key)]), utf16(value));
+  }
+  await database.close();
+  const profile = opened(Array.from(folder.files(), ([name, bytes]) => ({ name: `Local Storage/leveldb/${name}`, bytes })));
+  expect((await rowsOf(profile, {})).map(({ key, value }) => [key, value]).sort()).toEqual([
+    ['""', 'no key'],
+    [String.raw`"bidi\u202e"`, '""'],
+    ['plain', 'שלום'],
+  ]);
+});
+
+test('a row names a database and a store without a name as the outline does', () => {
+  const { labels, names } = storePlace({ path: NOTES, title: 'IndexedDB of https://notes.example', bucket: undefined }, { id: 1, origin: 'https_notes.example_0@1', name: '' }, { id: 2, name: '' });
+  expect(labels).toEqual(['https://notes.example', 'unnamed database', 'unnamed store']);
+  expect(names).toMatchObject({ database: '', store: '' });
 });

@@ -1,6 +1,7 @@
 import { HostObject, kindOfFolder, originText, StoredBlob } from '@bloom/web-storage';
 import { expect, test } from 'vitest';
 import { isOfBrowser, profileOf } from '../src/storage/dropped-profile.js';
+import { visibleText } from '../src/bytes/quoted-text.js';
 import { contains, leafText, lineOf, typeOf } from '../src/storage/value-text.js';
 import { ValueTree } from '../src/storage/value-tree.js';
 
@@ -64,7 +65,12 @@ test.each<[unknown, string, string]>([
   [undefined, 'undefined', 'undefined'],
   [new Date(0), 'Date', '1970-01-01T00:00:00.000Z'],
   [new Date(Number.NaN), 'Date', 'invalid date'],
-  [Object.assign([1], { 2: 'x' }), 'Array(3)', '[1, "x"]'],
+  ['a\u2028\u202Eb\0\u00A0', 'string', String.raw`"a\u2028\u202eb\u0000\u00a0"`],
+  [{ 'a\u202E': 1 }, 'Object', String.raw`{"a\u202e": 1}`],
+  [Object.assign([1], { 2: 'x' }), 'Array(3)', '[1, <1 empty item>, "x"]'],
+  [Object.assign(Array.from({ length: 2 }), { extra: 'x', '-1': 0 }), 'Array(2)', '[undefined, undefined, extra: "x", "-1": 0]'],
+  [Object.assign(new Array(3), { extra: 'x' }), 'Array(3)', '[<3 empty items>, extra: "x"]'],
+  [Object.assign(new Array(5), { 1: 'x' }), 'Array(5)', '[<1 empty item>, "x", <3 empty items>]'],
   [new Map([['a', { b: 1 }]]), 'Map(1)', 'Map(1) {a: {b: 1}}'],
   [new Set(['a']), 'Set(1)', 'Set(1) ["a"]'],
   [Uint8Array.of(1, 2), 'Uint8Array(2)', 'Uint8Array(2) [1, 2]'],
@@ -90,6 +96,8 @@ test('a line is as long as it may be, and a text is not copied beyond', () => {
   expect(lineOf('x'.repeat(1_000_000), 50)).toHaveLength(51);
   expect(lineOf(Array.from({ length: 1_000_000 }, (_, i) => i), 50)).toHaveLength(51);
   expect(leafText('abc', 2)).toBe('"ab"');
+  expect(leafText('ab🌸', 3)).toBe('"ab"');
+  expect(leafText('ab🌸', 4)).toBe('"ab🌸"');
   expect(leafText(new StoredBlob('blob', 0, { kind: 'blob', blobNumber: 1, type: '', size: 1, name: undefined, lastModified: undefined }, undefined))).toBe('1 byte');
 });
 
@@ -158,4 +166,8 @@ test('an error without a stack has none, and odd names of properties are in quot
   expect(lineOf(odd, 200)).toBe('{7: 6, "": 1, "a b": 2, "__proto__": 3, "\\"": 4, é: 5, "-1": 7}');
   const tree = new ValueTree();
   expect(tree.children(tree.root('value', odd).id, 0, 9).map(({ label }) => label)).toEqual(['7', '""', '"a b"', '"__proto__"', '"\\""', 'é', '"-1"']);
+});
+
+test('text without quotes is put in quotes where it would not be seen', () => {
+  expect(['plain "text"', 'שלום', '', 'a\0b', 'line\nline', '\ud800', 'a\u202eb'].map(visibleText)).toEqual(['plain "text"', 'שלום', '""', String.raw`"a\u0000b"`, String.raw`"line\nline"`, String.raw`"\ud800"`, String.raw`"a\u202eb"`]);
 });

@@ -3,6 +3,7 @@ import { hexBytes, hexDigits, hexNumber, minecraftKey, typedMinecraftKey } from 
 import { indexedDbKey } from '@bloom/web-storage';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
 import type { ByteForm, Typing } from './byte-form-names.js';
+import { INVISIBLE } from './quoted-text.js';
 
 export { BYTE_FORMS, type ByteForm, type Typing } from './byte-form-names.js';
 
@@ -26,10 +27,6 @@ export interface TextPart {
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Control characters, characters that change the direction of text, and invisible characters. */
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
-const INVISIBLE = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
-
 /** The length of the UTF-8 character that starts with `byte`; 0 if no character starts with it. */
 function characterLength(byte: number): number {
   if (byte < 0x80) return 1;

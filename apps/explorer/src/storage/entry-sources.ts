@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import { type DatabaseInformation, type DecodedEntry, type IndexDescription, originText, sessionPlace, type StorageItem, type StorageKind, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
-import { storageKeyText } from './folder-outline.js';
+import { storageKeyText, titleOf } from './folder-outline.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { StoragePlace } from './storage-place.js';
 import type { DamageMode, StoredFolder } from './stored-folder.js';
@@ -71,14 +71,14 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
   };
 }
 
-/** The place of a store. Names that cannot be read are replaced by numbers. */
-export function storePlace({ path, title, bucket }: StoredFolder, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
+/** The place of a store. Names that cannot be read are replaced by numbers, and empty ones are described in the labels. */
+export function storePlace({ path, title, bucket }: Pick<StoredFolder, 'path' | 'title' | 'bucket'>, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
   const origin = database.origin === undefined ? title.replace(/^IndexedDB of /u, '') : originText(database.origin);
   return {
     folder: path,
     database: database.id,
     store: store.id,
-    labels: [bucket === undefined || database.origin === undefined ? origin : `${origin}, storage bucket ${bucket}`, database.name ?? `database ${database.id}`, store.name ?? `store ${store.id}`],
+    labels: [bucket === undefined || database.origin === undefined ? origin : `${origin}, storage bucket ${bucket}`, titleOf('database', database.id, database.name), titleOf('store', store.id, store.name)],
     names: { origin, ...(bucket !== undefined && { bucket }), database: database.name ?? database.id, store: store.name ?? store.id },
   };
 }

@@ -55,7 +55,8 @@ function storeNode(folder: string, database: number, { id, name, keyPath, autoIn
   };
 }
 
-function titleOf(kind: OutlineNode['kind'], id: number, name: string | undefined): string {
+/** The name of a database, a store or an index, or its number if the name cannot be read. */
+export function titleOf(kind: OutlineNode['kind'], id: number, name: string | undefined): string {
   return name === undefined ? `${kind} ${id}` : name === '' ? `unnamed ${kind}` : name;
 }
 

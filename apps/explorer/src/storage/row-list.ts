@@ -1,3 +1,4 @@
+import { startOf, visibleText } from '../bytes/quoted-text.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
 import type { Work } from '../worker/calls.js';
@@ -106,11 +107,15 @@ export function matches({ key, value, error }: StoredEntry, lowerCase: string): 
 
 function rowOf({ key, value, error, where, version }: StoredEntry, depth: number): RowFacts {
   return {
-    // Items are always text, so they are shown without quotes.
-    key: key === undefined ? '' : where.items !== undefined && typeof key === 'string' ? key.slice(0, KEY_LENGTH) : lineOf(key, KEY_LENGTH),
-    value: version?.state === 'deletion' || error !== undefined ? '' : where.items !== undefined && typeof value === 'string' ? value.slice(0, VALUE_LENGTH) : lineOf(value, VALUE_LENGTH),
+    key: key === undefined ? '' : lineIn(where, key, KEY_LENGTH),
+    value: version?.state === 'deletion' || error !== undefined ? '' : lineIn(where, value, VALUE_LENGTH),
     where: where.labels.slice(depth).map((name) => name.replace(/^https?:\/\//u, '')).join(' › '),
     error: error === undefined ? undefined : failureFacts(error).message,
     state: version?.state,
   };
+}
+
+/** Items are always text, so they are shown without quotes where that is unambiguous. */
+function lineIn({ items }: StoredEntry['where'], value: unknown, limit: number): string {
+  return items !== undefined && typeof value === 'string' ? `${visibleText(startOf(value, limit))}${value.length > limit ? '…' : ''}` : lineOf(value, limit);
 }

@@ -1,6 +1,7 @@
 /** Stored values as one line of text, for lists and for searches. */
 import { HostObject, StoredBlob, taggedJson } from '@bloom/web-storage';
 import { counted, hexDigits } from '@bloom/report';
+import { quotedText, startOf } from '../bytes/quoted-text.js';
 
 /** The depth of nested objects that a line shows. */
 const LINE_DEPTH = 2;
@@ -26,7 +27,7 @@ export function typeOf(value: unknown): string {
 export function leafText(value: unknown, limit = Infinity): string | undefined {
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value.length > limit ? value.slice(0, limit) : value);
+      return quotedText(startOf(value, limit));
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value);
     case 'bigint':
@@ -40,7 +41,7 @@ export function leafText(value: unknown, limit = Infinity): string | undefined {
   if (value === null) return 'null';
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (value instanceof RegExp) return String(value);
-  if (value instanceof StoredBlob) return [value.name && JSON.stringify(value.name), value.type, value.size !== undefined && counted(value.size, 'byte')].filter(Boolean).join(', ');
+  if (value instanceof StoredBlob) return [value.name && quotedText(value.name), value.type, value.size !== undefined && counted(value.size, 'byte')].filter(Boolean).join(', ');
   if (value instanceof ArrayBuffer) return bytesText(new Uint8Array(value));
   if (value instanceof DataView) return bytesText(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   if (value instanceof Boolean || value instanceof Number || value instanceof String || Object.prototype.toString.call(value) === '[object BigInt]') return leafText(value.valueOf(), limit);
@@ -69,13 +70,29 @@ export function lineOf(value: unknown, limit: number, depth = 0): string {
     if (partDepth >= LINE_DEPTH) return add(type === 'Object' ? '{…}' : type);
     if (type !== 'Object' && !Array.isArray(object) && !add(`${type} `)) return false;
     if (!add(isList ? '[' : '{')) return false;
-    let isFirst = true;
+    let separator = '';
+    const item = (itemText: string): boolean => {
+      const hasRoom = add(separator + itemText);
+      separator = ', ';
+      return hasRoom;
+    };
+    // The elements of an array come before its other properties. Holes among them are counted.
+    let next = 0;
+    const length = Array.isArray(object) ? object.length : 0;
+    const skipTo = (index: number): boolean => index <= next || item(`<${counted(index - next, 'empty item')}>`);
     for (const [label, child] of partsOf(object)) {
-      if (!isFirst && !add(', ')) return false;
-      isFirst = false;
-      if (!isList && !(add(typeof label === 'string' ? nameText(label) : lineOf(label, 40, partDepth + 1)) && add(': '))) return false;
+      let isNamed = !isList;
+      if (Array.isArray(object)) {
+        isNamed = !isIndex(label as string);
+        const index = isNamed ? length : Number(label);
+        if (!skipTo(index)) return false;
+        next = isNamed ? length : index + 1;
+      }
+      if (!item('')) return false;
+      if (isNamed && !(add(typeof label === 'string' ? nameText(label) : lineOf(label, 40, partDepth + 1)) && add(': '))) return false;
       if (!write(child, partDepth + 1)) return false;
     }
+    if (!skipTo(length)) return false;
     return add(isList ? ']' : '}');
   };
   write(value, depth);
@@ -84,7 +101,12 @@ export function lineOf(value: unknown, limit: number, depth = 0): string {
 
 /** The name of a property, in quotes unless it can be written without them. `__proto__` would name the prototype. */
 export function nameText(name: string): string {
-  return isPlainName(name) && name !== '__proto__' ? name : JSON.stringify(name);
+  return isPlainName(name) && name !== '__proto__' ? name : quotedText(name);
+}
+
+/** Whether the name of an array's property is that of an element. */
+function isIndex(name: string): boolean {
+  return /^(?:0|[1-9]\d*)$/u.test(name);
 }
 
 /** Whether a name can follow a dot, or is an index. */

@@ -1,4 +1,5 @@
 import { HostObject, StoredBlob } from '@bloom/web-storage';
+import { quotedText } from '../bytes/quoted-text.js';
 import type { NodeFacts } from './storage-facts.js';
 import { isPlainName, leafText, lineOf, nameText, partsOf, typeOf } from './value-text.js';
 
@@ -114,7 +115,7 @@ function withoutType(line: string, type: string): string {
 
 function accessOf(name: string): string {
   if (/^\d+$/u.test(name)) return `[${name}]`;
-  return isPlainName(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  return isPlainName(name) ? `.${name}` : `[${quotedText(name)}]`;
 }
 
 function bytesOf(value: unknown): Uint8Array | undefined {

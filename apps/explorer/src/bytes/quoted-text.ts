@@ -1,0 +1,21 @@
+/** Control characters, characters that change the direction of text, and invisible characters. */
+// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+export const INVISIBLE = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
+
+/** Those that `JSON.stringify` leaves as they are. */
+const UNESCAPED = new RegExp(INVISIBLE.source, 'gu');
+
+/** Text in quotes, as in JSON, with escapes for everything that could not be seen. */
+export function quotedText(text: string): string {
+  return JSON.stringify(text).replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Text as it is, or in quotes if it is empty or something in it could not be seen. */
+export function visibleText(text: string): string {
+  return text === '' || INVISIBLE.test(text) ? quotedText(text) : text;
+}
+
+/** The first characters of a text: `length`, or one less if that would split a pair of surrogates. */
+export function startOf(text: string, length: number): string {
+  return text.slice(0, (text.codePointAt(length - 1) ?? 0) > 0xffff ? length - 1 : length);
+}
