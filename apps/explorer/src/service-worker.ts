@@ -1,12 +1,14 @@
 /**
  * Stores the files of the page, so that it works offline. Files that the user opens by URL are never stored.
+ *
+ * The worker of a newer build waits until no page of the older one is open, because such a page still loads views and workers of its
+ * own build, and shares the database in the browser with other tabs.
  */
 
 /** The part of a service worker's scope that is used, because TypeScript has types for pages or for workers, not for both. */
 interface Scope {
   readonly registration: { readonly scope: string };
   readonly clients: { claim(): Promise<void> };
-  skipWaiting(): Promise<void>;
   addEventListener(type: 'install' | 'activate', listener: (event: { waitUntil(done: Promise<unknown>): void }) => void): void;
   addEventListener(type: 'fetch', listener: (event: { readonly request: Request; respondWith(response: Promise<Response>): void }) => void): void;
 }
@@ -16,17 +18,12 @@ declare const __FILES__: readonly string[];
 declare const __VERSION__: string;
 
 const scope = globalThis as unknown as Scope;
-const PREFIX = 'bloom-explorer ';
+/** Other copies of the page on the same origin have caches of their own. */
+const PREFIX = `bloom-explorer ${scope.registration.scope} `;
 const CACHE = `${PREFIX}${__VERSION__}`;
+const URLS = __FILES__.map((file) => new URL(file, scope.registration.scope).href);
 
-scope.addEventListener('install', (event) => {
-  event.waitUntil(
-    caches
-      .open(CACHE)
-      .then((cache) => cache.addAll(__FILES__.map((file) => new URL(file, scope.registration.scope).href)))
-      .then(() => scope.skipWaiting()),
-  );
-});
+scope.addEventListener('install', (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(URLS))));
 
 scope.addEventListener('activate', (event) => {
   event.waitUntil(
@@ -44,10 +41,11 @@ scope.addEventListener('fetch', (event) => {
 
 async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
-  const kept = await cache.match(request.url.split(/[?#]/)[0]!);
+  const url = request.url.split(/[?#]/)[0]!;
+  const kept = await cache.match(url);
   if (kept === undefined) {
     // A sample folder has only the stored files. Requests for other logs get a 404, online and offline.
-    if (request.url.startsWith(new URL('samples/', scope.registration.scope).href)) return new Response(null, { status: 404 });
+    if (url.startsWith(new URL('samples/', scope.registration.scope).href) && !URLS.includes(url)) return new Response(null, { status: 404 });
     return fetch(request);
   }
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '');

@@ -22,6 +22,8 @@ export class PageServer {
   readonly givenUp = new Set<string>();
   /** The number of bytes of files that were sent. */
   bytesSent = 0;
+  /** Files of the page that a test replaces, by their paths in it; undefined for those that it takes away. */
+  readonly replaced = new Map<string, string | undefined>();
   /** Requests for files that would make it more are not answered. */
   mostBytes = Number.POSITIVE_INFINITY;
   /** The files of requests that were not answered because of that. */
@@ -97,7 +99,12 @@ export class PageServer {
   #bytesOf(path: string): Uint8Array | undefined {
     if (path.startsWith('/files/')) return this.files.get(path.slice('/files/'.length));
     if (!path.startsWith(PageServer.path)) return undefined;
-    const file = join(this.#root, path.slice(PageServer.path.length) || 'index.html');
+    const inPage = path.slice(PageServer.path.length);
+    if (this.replaced.has(inPage)) {
+      const text = this.replaced.get(inPage);
+      return text === undefined ? undefined : Buffer.from(text);
+    }
+    const file = join(this.#root, inPage || 'index.html');
     return file.startsWith(this.#root) && existsSync(file) && statSync(file).isFile() ? readFileSync(file) : undefined;
   }
 }

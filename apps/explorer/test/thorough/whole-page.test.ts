@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { contentSecurityPolicy, policyWithoutWebAssembly } from '../../content-security-policy.js';
 import { axeFindsNothing } from '../axe.js';
@@ -129,6 +130,38 @@ describeInChromium('the whole page', ({ open, server }) => {
     const others = explorer.complaints.filter((complaint) => !complaint.includes('404'));
     expect(others).toEqual([]);
     (explorer.complaints as string[]).splice(0);
+  });
+
+  test('an open page keeps its files when another tab finds a newer build, which the next visit gets', async () => {
+    server().cachesAssets = false;
+    onTestFinished(() => {
+      server().cachesAssets = true;
+      server().replaced.clear();
+    });
+    const first = await open('', { serviceWorkers: 'allow' });
+    const context = first.page.context();
+    const names = (page: Page): Promise<string[]> => page.evaluate(() => caches.keys());
+    const state = (page: Page, which: 'active' | 'waiting'): Promise<string | undefined> => page.evaluate(async (key) => (await navigator.serviceWorker.getRegistration())?.[key]?.state, which);
+    await expect.poll(() => state(first.page, 'active')).toBe('activated');
+    const [old] = await names(first.page);
+    // Chunks of another build have other names.
+    const view = readdirSync(join(dist, 'assets')).find((name) => /^filter-view-.*\.js$/.test(name))!;
+    const worker = readFileSync(join(dist, 'service-worker.js'), 'utf8');
+    const version = old!.split(' ').at(-1)!;
+    server().replaced.set('service-worker.js', worker.replace(version, 'newer').replace(`"assets/${view}",`, ''));
+    server().replaced.set(`assets/${view}`, undefined);
+    const second = await context.newPage();
+    await second.goto(server().url);
+    await expect.poll(() => state(first.page, 'waiting')).toBe('installed');
+    await first.go('#/filter');
+    await first.page.locator('.added-words').waitFor();
+    await second.close();
+    await first.page.goto('about:blank');
+    const next = await context.newPage();
+    await expect.poll(async () => {
+      await next.goto(server().url);
+      return names(next);
+    }).toEqual([old!.replace(version, 'newer')]);
   });
 
   test('remembers the theme, and links lead to all views', async () => {
