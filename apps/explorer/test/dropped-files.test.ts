@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { droppedFiles } from '../src/controls/dropped-files.js';
+import { droppedFiles, pickedFiles } from '../src/controls/dropped-files.js';
 
 /** A folder by its entries, a file, or an entry that the browser refuses to read. */
 type Given = 'file' | 'refused file' | 'refused folder' | { readonly [name: string]: Given };
@@ -37,6 +37,23 @@ const database = { CURRENT: 'file', '000003.log': 'file', 'notes.txt': 'file' } 
 
 test('finds the files of databases in dropped folders', async () => {
   expect(await found('Default', { 'Local Storage': { leveldb: database }, Cache: { data_0: 'file' } })).toEqual({ paths: ['Default/Local Storage/leveldb/CURRENT', 'Default/Local Storage/leveldb/000003.log'], unread: 0 });
+});
+
+test('finds tables in dropped folders, whatever their names', async () => {
+  expect(await found('tables', { 'words.ldb': 'file', 'words.sst': 'file', 'words.txt': 'file' })).toEqual({ paths: ['tables/words.ldb', 'tables/words.sst'], unread: 0 });
+});
+
+const picked = (...paths: readonly string[]): File[] => paths.map((path) => Object.defineProperty(new File(['x'], path.split('/').at(-1)!), 'webkitRelativePath', { value: path.includes('/') ? path : '' }));
+
+test('finds the same files in picked folders as in dropped ones', async () => {
+  const { name, files } = await pickedFiles(picked('Default/Cache/data_0', 'Default/Local Storage/leveldb/CURRENT', 'Default/IndexedDB/https_a_0.indexeddb.blob/1/00/2', 'Default/words.ldb'));
+  expect([name, files.map(({ path }) => path)]).toEqual(['Default', ['Default/Local Storage/leveldb/CURRENT', 'Default/IndexedDB/https_a_0.indexeddb.blob/1/00/2', 'Default/words.ldb']]);
+  expect(await pickedFiles(picked('pictures/a.png', 'pictures/b.png'))).toMatchObject({ name: 'pictures', files: [] });
+});
+
+test('takes a single picked file of any name', async () => {
+  expect((await pickedFiles(picked('notes.txt'))).files.map(({ path }) => path)).toEqual(['notes.txt']);
+  expect(await pickedFiles([])).toMatchObject({ name: '', files: [] });
 });
 
 test('counts folders and files that cannot be read, and finds the others', async () => {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { type DroppedFile, pickedFiles } from './dropped-files.js';
+import { type Dropped, pickedFiles } from './dropped-files.js';
 
 interface SegmentedProps<Name extends string> {
   readonly legend: string;
@@ -97,7 +97,7 @@ interface DropProps {
   /** Whether to ask for a folder. */
   readonly folder?: boolean;
   readonly sampleLabel: string;
-  readonly onFiles: (files: readonly DroppedFile[]) => void;
+  readonly onFiles: (files: Dropped) => void;
   /** If set, an address can be entered too. */
   readonly url?: { readonly label: string; readonly placeholder: string; readonly onOpen: (url: string) => void };
   readonly onSample: () => void;
@@ -144,7 +144,7 @@ export function Drop({ title, explanation, folder, url: address, sampleLabel, on
           aria-hidden="true"
           multiple={folder === true}
           onChange={({ currentTarget }) => {
-            onFiles(pickedFiles(currentTarget.files ?? []));
+            void pickedFiles(Array.from(currentTarget.files ?? [])).then(onFiles);
             currentTarget.value = '';
           }}
         />

@@ -24,7 +24,7 @@ export interface FoundFiles {
   readonly unread: number;
 }
 
-/** The dropped files: all single files; from folders, those named like files of LevelDB or of similar engines, and blobs of IndexedDB. */
+/** The dropped files: all single files; from folders, those that {@link wantedInFolders} chooses. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   // Entries must be read before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -35,8 +35,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
 }
 
 async function filesOf(entries: readonly FileSystemEntry[]): Promise<FoundFiles> {
-  // Loaded when a folder is dropped, because the first view does not need it.
-  const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
+  const isWanted = await wantedInFolders();
   const found: DroppedFile[] = [];
   let level: readonly FileSystemEntry[] = entries;
   let names = 0;
@@ -46,7 +45,7 @@ async function filesOf(entries: readonly FileSystemEntry[]): Promise<FoundFiles>
     const isFull = names >= MAX_NAMES;
     for (const entry of level) {
       if (entry.isFile) {
-        if (depth > 0 && parseFileName(entry.name) === undefined && !isForeignName(entry.name) && !isInBlobFolder(entry.fullPath)) continue;
+        if (depth > 0 && !isWanted(entry.name, entry.fullPath)) continue;
         try {
           const file = await fileOf(entry as FileSystemFileEntry);
           if (file !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file });
@@ -81,9 +80,21 @@ export function filesByFolder(dropped: readonly DroppedFile[]): Map<string, File
   return folders;
 }
 
-/** The files of a file input. */
-export function pickedFiles(files: Iterable<File>): DroppedFile[] {
-  return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
+/** The files of a file input: a single one, or those of a folder, as if it had been dropped. */
+export async function pickedFiles(picked: readonly File[]): Promise<Dropped> {
+  const all = picked.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const name = all[0]?.path.split('/')[0] ?? '';
+  if (!all.some(({ path }) => path.includes('/'))) return { name, files: all, unread: 0, again: undefined };
+  // Sending all files of a profile to a worker would take seconds.
+  const isWanted = await wantedInFolders();
+  return { name, files: all.filter(({ path, file }) => isWanted(file.name, path)), unread: 0, again: undefined };
+}
+
+/** Chooses the files of folders that are opened: tables, files named like those of LevelDB or of similar engines, and blobs of IndexedDB. */
+async function wantedInFolders(): Promise<(name: string, path: string) => boolean> {
+  // Loaded when a folder is opened, because the first view does not need it.
+  const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
+  return (name, path) => /\.(?:ldb|sst)$/u.test(name) || parseFileName(name) !== undefined || isForeignName(name) || isInBlobFolder(path);
 }
 
 /** A file; undefined if a running program has deleted it after it was listed. */

@@ -39,7 +39,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
         },
       }}
       sampleLabel="Open the sample"
-      onFiles={(files) => session.takePicked(files)}
+      onFiles={(files) => session.take(files)}
       onSample={() => session.openDatabase(sampleDatabase(), view)}
     >
       {lost !== undefined && <DropAgain name={lost} what="folder" />}

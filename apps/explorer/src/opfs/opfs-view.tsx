@@ -150,7 +150,7 @@ function Folder({ client, state: { files } }: Shown) {
       setFailure(failureFacts(error));
     }
   }
-  const open = (): Promise<void> => withFiles((all) => session.takePicked(all.map((file) => ({ path: `database/${file.name}`, file }))));
+  const open = (): Promise<void> => withFiles((all) => session.take({ name: 'database', files: all.map((file) => ({ path: `database/${file.name}`, file })), unread: 0, again: undefined }));
   const openOne = (name: string): Promise<void> =>
     withFiles((all) => {
       const file = all.find((one) => one.name === name);

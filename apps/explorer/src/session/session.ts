@@ -3,7 +3,7 @@
  */
 import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
-import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
+import type { Dropped } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
 import { BYTE_FORMS, type ByteForm } from '../bytes/byte-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
@@ -108,7 +108,7 @@ export class Session extends Watchable {
     this.#write('push');
   }
 
-  /** Opens dropped files in any view. */
+  /** Opens dropped or picked files in any view. */
   take(dropped: Dropped): void {
     const { files, name } = dropped;
     const [first] = files;
@@ -122,11 +122,6 @@ export class Session extends Watchable {
       return;
     }
     void this.#takeFolders(dropped);
-  }
-
-  /** Opens picked files in any view. */
-  takePicked(files: readonly DroppedFile[]): void {
-    this.take({ name: '', files, unread: 0, again: undefined });
   }
 
   async #takeFolders({ files: dropped, again, unread }: Dropped): Promise<void> {

@@ -43,7 +43,7 @@ export function StorageView() {
               title="Open a profile"
               explanation="Drop a whole profile, the folder of an app, or one of their folders. It stays on your machine and is never changed. The browser may be running."
               sampleLabel="Open the sample"
-              onFiles={(files) => session.takePicked(files)}
+              onFiles={(files) => session.take(files)}
               onSample={() => session.openProfile(sampleProfile)}
             >
               {lost !== undefined && <DropAgain name={lost} what="folder" />}

@@ -55,7 +55,7 @@ export function TableView() {
         },
       }}
       sampleLabel="Open the sample"
-      onFiles={(files) => session.takePicked(files)}
+      onFiles={(files) => session.take(files)}
       onSample={() => session.openTable(sampleTable())}
     >
       {client === undefined && lost !== undefined && <DropAgain name={lost} what="file" />}
