@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { droppedFiles, pickedFiles } from '../src/controls/dropped-files.js';
+import { DroppedNames } from '../src/session/dropped-names.js';
 
 /** A folder by its entries, a file, or an entry that the browser refuses to read. */
 type Given = 'file' | 'refused file' | 'refused folder' | { readonly [name: string]: Given };
@@ -66,4 +67,16 @@ test('finds the files of databases that are among very many others, and counts t
     paths: ['Default/Session Storage/CURRENT', 'Default/Session Storage/000003.log', 'Default/leveldb/of/CURRENT', 'Default/leveldb/of/000003.log'],
     unread: 1,
   });
+});
+
+test('each dropped file has a name of its own in the URL', () => {
+  const names = new DroppedNames<number>();
+  const [first, second, third, later] = [{}, {}, {}, {}];
+  names.add(1, 'a', first);
+  names.add(2, 'a', second);
+  names.add(3, 'a (2)', third);
+  names.add(4, 'a', first);
+  names.replace(second, 5, 'a', later);
+  expect([first, second, third, later].map((content) => names.nameOf(content))).toEqual(['a', 'a (2)', 'a (2) (2)', 'a (2)']);
+  expect([names.get('a'), names.get('a (2)'), names.get('a (2) (2)'), names.get('b'), names.get(null)]).toEqual([4, 5, 3, undefined, undefined]);
 });

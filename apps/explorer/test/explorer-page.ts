@@ -53,8 +53,8 @@ export class ExplorerPage {
       await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
       await page.addInitScript((delay) => {
         const add = window.addEventListener;
-        window.addEventListener = (type: string, listener: EventListener, options?: AddEventListenerOptions): void =>
-          add.call(window, type, type === 'hashchange' ? (event) => setTimeout(() => listener(event), delay) : listener, options);
+        window.addEventListener = ((type: string, listener: EventListener, options?: AddEventListenerOptions): void =>
+          add.call(window, type, type === 'hashchange' ? (event) => setTimeout(() => listener(event), delay) : listener, options)) as typeof add;
       }, LATE_LINK_MS);
     }
     const explorer = new ExplorerPage(ownsContext ? context : undefined, page);
@@ -164,7 +164,7 @@ export class ExplorerPage {
         });
         const items = [...root.children.values()].map((node) => ({ webkitGetAsEntry: () => entryOf(node) }));
         const event = new Event('drop', { bubbles: true, cancelable: true });
-        Object.defineProperty(event, 'dataTransfer', { value: { items, files: [] } });
+        Object.defineProperty(event, 'dataTransfer', { value: { items, files: [], types: ['Files'] } });
         element.dispatchEvent(event);
       },
       sent(files),

@@ -1,4 +1,5 @@
 import { type DroppedFile, filesByFolder } from '../controls/dropped-files.js';
+import type { DroppedNames } from '../session/dropped-names.js';
 import { SAMPLE_DATABASE_FILES, sampleUrl } from '../session/sample-url.js';
 
 /** The origin of a folder. */
@@ -52,8 +53,8 @@ export function folderFromParams(params: URLSearchParams): FolderOrigin | undefi
   return folder && params.get('order') === 'bytewise' ? { ...folder, isForcedBytewise: true } : folder;
 }
 
-export function paramsOfFolder(params: URLSearchParams, origin: FolderOrigin): void {
-  if (origin.kind === 'files') params.set('folder', origin.name);
+export function paramsOfFolder(params: URLSearchParams, origin: FolderOrigin, dropped: DroppedNames<FolderOrigin>): void {
+  if (origin.kind === 'files') params.set('folder', dropped.nameOf(origin.files) ?? origin.name);
   else if (origin.name === SAMPLE_NAME) params.set('sample', '1');
   else params.set('url', origin.url);
   if (origin.isForcedBytewise === true) params.set('order', 'bytewise');

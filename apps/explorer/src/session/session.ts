@@ -20,6 +20,7 @@ import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table
 import { type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
 import { StorageClient } from '../storage/storage-client.js';
 import { paramsOfStorage, storageFromParams, type StorageSearch, WHOLE_PROFILE } from '../storage/storage-place.js';
+import { DroppedNames } from './dropped-names.js';
 import { NOTHING_OPEN, type Opened, Opener } from './opener.js';
 import { Watchable } from './watchable.js';
 
@@ -70,11 +71,11 @@ export class Session extends Watchable {
   readonly wishes = new RateClient();
   readonly rates = new RateClient();
   /** Dropped files by their names in the URL, so that going back finds them while the page is open. */
-  readonly #droppedFiles = new Map<string, FileOrigin>();
-  readonly #droppedFolders = new Map<string, FolderOrigin>();
+  readonly #droppedFiles = new DroppedNames<FileOrigin>();
+  readonly #droppedFolders = new DroppedNames<FolderOrigin>();
   /** Profiles by the files of a database that is shown alone. */
   readonly #profilesOfFiles = new WeakMap<readonly File[], ProfileOrigin>();
-  readonly #droppedProfiles = new Map<string, ProfileOrigin>();
+  readonly #droppedProfiles = new DroppedNames<ProfileOrigin>();
   /** The filter's parameters, cached because they are long if many keys were typed. */
   #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
   #urlTimer: ReturnType<typeof setTimeout> | undefined;
@@ -147,21 +148,21 @@ export class Session extends Watchable {
   }
 
   openTable(origin: FileOrigin): void {
-    if (origin.kind === 'file') this.#droppedFiles.set(origin.file.name, origin);
+    if (origin.kind === 'file') this.#droppedFiles.add(origin, origin.file.name, origin.file);
     this.#goTo('table', this.#tables.origin === undefined, { place: START });
     void this.#tables.open(origin);
   }
 
   /** @param view the view to show: the database or the lookup. */
   openDatabase(origin: FolderOrigin, view: 'database' | 'lookup' = 'database'): void {
-    if (origin.kind === 'files') this.#droppedFolders.set(origin.name, origin);
+    if (origin.kind === 'files') this.#droppedFolders.add(origin, origin.name, origin.files);
     this.#goTo(view, this.#databases.origin === undefined, NEW_DATABASE);
     void this.#databases.open(origin);
   }
 
   /** Shows the stored data of a browser. */
   openProfile(origin: ProfileOrigin, stored = WHOLE_PROFILE): void {
-    if (origin !== sampleProfile) this.#droppedProfiles.set(origin.name, origin);
+    if (origin !== sampleProfile) this.#droppedProfiles.add(origin, origin.name, origin.folders);
     this.#goTo('storage', this.#profiles.origin === undefined, { stored });
     void this.#profiles.open(origin);
   }
@@ -172,12 +173,12 @@ export class Session extends Watchable {
   }
 
   /** Reads the open profile again. */
-  async rereadProfile({ name, again }: ProfileOrigin): Promise<void> {
+  async rereadProfile({ name, folders, again }: ProfileOrigin): Promise<void> {
     if (again === undefined) return;
     const { profileOf } = await import('../storage/dropped-profile.js');
     const { files, unread } = await again();
     const origin = { ...profileOf(files, again, unread), name };
-    this.#droppedProfiles.set(origin.name, origin);
+    this.#droppedProfiles.replace(folders, origin, name, origin.folders);
     await this.#profiles.open(origin);
   }
 
@@ -266,7 +267,7 @@ export class Session extends Watchable {
         }
         return this.#filterParams.params;
       case 'table':
-        if (this.#tables.origin !== undefined) paramsOfFile(params, this.#tables.origin);
+        if (this.#tables.origin !== undefined) paramsOfFile(params, this.#tables.origin, this.#droppedFiles);
         else if (this.#state.table.lost !== undefined) params.set('file', this.#state.table.lost);
         paramsOfPlace(params, place);
         return params;
@@ -277,13 +278,13 @@ export class Session extends Watchable {
         return params;
       case 'storage':
         if (this.#profiles.origin === sampleProfile) params.set('sample', '1');
-        else if (this.#profiles.origin !== undefined) params.set('profile', this.#profiles.origin.name);
+        else if (this.#profiles.origin !== undefined) params.set('profile', this.#droppedProfiles.nameOf(this.#profiles.origin.folders) ?? this.#profiles.origin.name);
         else if (this.#state.storage.lost !== undefined) params.set('profile', this.#state.storage.lost);
         paramsOfStorage(params, stored);
         return params;
       case 'database':
       case 'lookup':
-        if (this.#databases.origin !== undefined) paramsOfFolder(params, this.#databases.origin);
+        if (this.#databases.origin !== undefined) paramsOfFolder(params, this.#databases.origin, this.#droppedFolders);
         else if (this.#state.database.lost !== undefined) params.set('folder', this.#state.database.lost);
         if (keyForm !== undefined) params.set('form', keyForm);
         if (view === 'database') paramsOfSearch(params, search);
@@ -322,25 +323,20 @@ export class Session extends Watchable {
     else if (view === 'table') {
       this.#set({ ...part, place: placeFromParams(params) });
       const name = params.get('file');
-      this.#tables.follow(fileFromParams(params) ?? named(this.#droppedFiles, name), name, isSameFile);
+      this.#tables.follow(fileFromParams(params) ?? this.#droppedFiles.get(name), name, isSameFile);
     } else if (view === 'storage') {
       this.#set({ ...part, stored: storageFromParams(params) });
       const name = params.get('profile');
-      this.#profiles.follow(params.has('sample') ? sampleProfile : named(this.#droppedProfiles, name), name, Object.is);
+      this.#profiles.follow(params.has('sample') ? sampleProfile : this.#droppedProfiles.get(name), name, Object.is);
     } else {
       const form = BYTE_FORMS.find((known) => known === params.get('form'));
       this.#set({ ...part, keyForm: form, ...(view === 'database' ? { search: searchFromParams(params) } : { query: queryFromParams(params) }) });
       const name = params.get('folder');
-      const wanted = folderFromParams(params) ?? named(this.#droppedFolders, name);
+      const wanted = folderFromParams(params) ?? this.#droppedFolders.get(name);
       const now = this.#databases.origin;
       // The state of the other view belongs to another database.
       if (wanted !== undefined && (now === undefined || !isSameFolder(now, wanted))) this.#set(view === 'database' ? { query: NO_QUERY } : { search: EVERYTHING });
       this.#databases.follow(wanted, name, isSameFolder);
     }
   }
-}
-
-/** What was dropped under a name in the URL. */
-function named<T>(dropped: ReadonlyMap<string, T>, name: string | null): T | undefined {
-  return name === null ? undefined : dropped.get(name);
 }

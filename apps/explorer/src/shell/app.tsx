@@ -43,6 +43,19 @@ export function App() {
     if (lastView.current !== shown && main.current?.contains(document.activeElement) !== true) main.current?.focus();
     lastView.current = shown;
   }, [shown]);
+  useEffect(() => {
+    // Also beside the view, where the browser would open the file in place of the page.
+    addEventListener('dragover', preventOpening);
+    const drop = (event: DragEvent): void => {
+      preventOpening(event);
+      if (hasFiles(event)) void droppedFiles(event.dataTransfer!).then((dropped) => session.take(dropped));
+    };
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', preventOpening);
+      removeEventListener('drop', drop);
+    };
+  }, [session]);
   if (shown === 'story' && embedded !== undefined) {
     return (
       <main id="view">
@@ -77,16 +90,7 @@ export function App() {
         </nav>
         <ThemeSwitch theme={theme} onChange={setTheme} />
       </header>
-      <main
-        ref={main}
-        tabIndex={-1}
-        id="view"
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault();
-          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then((dropped) => session.take(dropped));
-        }}
-      >
+      <main ref={main} tabIndex={-1} id="view">
         <CurrentView view={shown} />
       </main>
       <footer class="colophon">
@@ -108,6 +112,15 @@ export function App() {
       </footer>
     </>
   );
+}
+
+/** Whether files are dragged. Text can be dragged into fields. */
+function hasFiles({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer?.types.includes('Files') === true;
+}
+
+function preventOpening(event: DragEvent): void {
+  if (hasFiles(event)) event.preventDefault();
 }
 
 function skipTo(event: Event, element: HTMLElement | null): void {

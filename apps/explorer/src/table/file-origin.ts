@@ -1,4 +1,5 @@
 import type { FolderOrigin } from '../database/folder-origin.js';
+import type { DroppedNames } from '../session/dropped-names.js';
 import { sampleUrl } from '../session/sample-url.js';
 
 /** The origin of a file. */
@@ -16,9 +17,18 @@ export function sampleTable(): FileOrigin {
 export function fileAt(url: string): FileOrigin | undefined {
   try {
     const { href, pathname } = new URL(url, document.baseURI);
-    return { kind: 'url', url: href, name: decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1)) || href };
+    return { kind: 'url', url: href, name: decoded(pathname.slice(pathname.lastIndexOf('/') + 1)) || href };
   } catch {
     return undefined;
+  }
+}
+
+/** A part of a URL as text; as it is if its escapes are not those of UTF-8. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 
@@ -29,8 +39,8 @@ export function fileFromParams(params: URLSearchParams): FileOrigin | undefined 
   return url === null ? undefined : fileAt(url);
 }
 
-export function paramsOfFile(params: URLSearchParams, origin: FileOrigin): void {
-  if (origin.kind === 'file') params.set('file', origin.file.name);
+export function paramsOfFile(params: URLSearchParams, origin: FileOrigin, dropped: DroppedNames<FileOrigin>): void {
+  if (origin.kind === 'file') params.set('file', dropped.nameOf(origin.file) ?? origin.file.name);
   else if (origin.url === sampleUrl(SAMPLE_TABLE)) params.set('sample', '1');
   else params.set('url', origin.url);
 }

@@ -127,6 +127,44 @@ describeInChromium('what is open and shown', ({ open }) => {
     await heading(explorer, 'second.ldb');
   });
 
+  test('Back leads to the file and the folder that were dropped before others of the same name', async () => {
+    const explorer = await open('#/table');
+    const { page } = explorer;
+    const entries = (count: string): Promise<void> => expect.poll(() => explorer.fact('entries')).toBe(count);
+    const [small] = weather.filter(({ name }) => name === '000012.ldb');
+    await explorer.give({ name: '000005.ldb', bytes: weatherTable() });
+    await entries('2,705');
+    await explorer.drop('main', { name: '000005.ldb', bytes: small!.bytes });
+    await expect.poll(() => explorer.fact('entries')).not.toBe('2,705');
+    expect(await page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('file'))).toBe('000005.ldb (2)');
+    await heading(explorer, '000005.ldb');
+    await page.goBack();
+    await entries('2,705');
+    await explorer.go('#/database');
+    await explorer.dropFolders('main', ...weather.map(({ name, bytes }) => ({ name: `leveldb/${name}`, bytes })));
+    await entries('2,407');
+    const { path } = goldenDatabases().find(({ comparator }) => comparator === undefined)!;
+    await explorer.dropFolders('main', ...Array.from(folderFiles(path), ([name, bytes]) => ({ name: `leveldb/${name}`, bytes })));
+    await expect.poll(() => explorer.fact('entries')).not.toBe('2,407');
+    await page.goBack();
+    await entries('2,407');
+  });
+
+  test('files may be dropped beside the view, and text into fields', async () => {
+    const explorer = await open('#/filter');
+    const { page } = explorer;
+    await page.getByLabel('Type a key to ask about it').waitFor();
+    const isPrevented = (type: string): Promise<boolean> =>
+      page.getByLabel('Type a key to ask about it').evaluate((element, name) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.setData('text/plain', 'pear');
+        return !element.dispatchEvent(new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer }));
+      }, type);
+    expect([await isPrevented('dragover'), await isPrevented('drop')]).toEqual([false, false]);
+    await explorer.drop('header.masthead', { name: 'words.ldb', bytes: weatherTable() });
+    await heading(explorer, 'words.ldb');
+  });
+
   test('a change just before Back does not overwrite the history entry that Back leads to', async () => {
     const { page } = await open('#/filter?q=pear');
     await page.getByRole('navigation').getByRole('link', { name: 'Story', exact: true }).click();
