@@ -14,7 +14,8 @@ render(
   </SessionContext.Provider>,
   document.getElementById('explorer')!,
 );
-if (import.meta.env.PROD && 'serviceWorker' in navigator && isSecureContext) {
-  // Lets the page work offline.
-  navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);
+if (import.meta.env.PROD && isSecureContext) {
+  // Lets the page work offline. Browsers that block storage refuse this in different ways; views that are loaded later need this module to end well.
+  const register = async (): Promise<unknown> => navigator.serviceWorker.register('./service-worker.js');
+  register().catch(() => undefined);
 }

@@ -169,5 +169,6 @@ test('an error without a stack has none, and odd names of properties are in quot
 });
 
 test('text without quotes is put in quotes where it would not be seen', () => {
-  expect(['plain "text"', 'שלום', '', 'a\0b', 'line\nline', '\ud800', 'a\u202eb'].map(visibleText)).toEqual(['plain "text"', 'שלום', '""', String.raw`"a\u0000b"`, String.raw`"line\nline"`, String.raw`"\ud800"`, String.raw`"a\u202eb"`]);
+  expect(['plain "text"', 'שלום', '', 'a\0b', 'line\nline', '\ud800', 'a\u202eb', ' a b ', 'a b'].map((text) => visibleText(text))).toEqual(['plain "text"', 'שלום', '""', String.raw`"a\u0000b"`, String.raw`"line\nline"`, String.raw`"\ud800"`, String.raw`"a\u202eb"`, '" a b "', 'a b']);
+  expect(visibleText('plain text', 6)).toBe('plain ');
 });

@@ -10,12 +10,13 @@ export function quotedText(text: string): string {
   return JSON.stringify(text).replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Text as it is, or in quotes if it is empty or something in it could not be seen. */
-export function visibleText(text: string): string {
-  return text === '' || INVISIBLE.test(text) ? quotedText(text) : text;
-}
-
 /** The first characters of a text: `length`, or one less if that would split a pair of surrogates. */
 export function startOf(text: string, length: number): string {
   return text.slice(0, (text.codePointAt(length - 1) ?? 0) > 0xffff ? length - 1 : length);
+}
+
+/** The first characters of a text as they are, or in quotes if the text is empty, or something could not be seen, such as a space at its end. */
+export function visibleText(text: string, length = Infinity): string {
+  const start = startOf(text, length);
+  return text === '' || text !== text.trim() || INVISIBLE.test(start) ? quotedText(start) : start;
 }

@@ -1,6 +1,7 @@
 import './opfs.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks';
+import { visibleText } from '../bytes/quoted-text.js';
 import { byteSize } from '../controls/sizes.js';
 import { Rows } from '../controls/rows.js';
 import { useSession } from '../session/use-session.js';
@@ -85,11 +86,11 @@ function Form({ client, state: { answer } }: Shown) {
           <span class="muted small">Once an entry appears in the list, it is in the log. It is still there after the tab or the browser was closed.</span>
         ) : answer.value === undefined ? (
           <>
-            There is no <b>{answer.key}</b>.
+            There is no <b>{visibleText(answer.key)}</b>.
           </>
         ) : (
           <>
-            <b>{answer.key}</b> is <b>{answer.value === '' ? '“”' : answer.value}</b>.
+            <b>{visibleText(answer.key)}</b> is <b>{visibleText(answer.value)}</b>.
           </>
         )}
       </p>
@@ -121,9 +122,11 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
             {entries.map(([key, value]) => (
               <tr key={key} data-key={key}>
                 <th scope="row" class="bytes-text">
-                  {key}
+                  <EntryText text={key} />
                 </th>
-                <td class="bytes-text">{value}</td>
+                <td class="bytes-text">
+                  <EntryText text={value} />
+                </td>
               </tr>
             ))}
           </Rows>
@@ -137,6 +140,18 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
         </div>
       )}
     </section>
+  );
+}
+
+/** The number of characters of a key or value in the list. Get shows all of them. */
+const LISTED_CHARACTERS = 500;
+
+function EntryText({ text }: { readonly text: string }) {
+  return (
+    <>
+      {visibleText(text, LISTED_CHARACTERS)}
+      {text.length > LISTED_CHARACTERS && <span class="bytes-empty"> … {counted(text.length, 'character')}</span>}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { startOf, visibleText } from '../bytes/quoted-text.js';
+import { visibleText } from '../bytes/quoted-text.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
 import type { Work } from '../worker/calls.js';
@@ -117,5 +117,5 @@ function rowOf({ key, value, error, where, version }: StoredEntry, depth: number
 
 /** Items are always text, so they are shown without quotes where that is unambiguous. */
 function lineIn({ items }: StoredEntry['where'], value: unknown, limit: number): string {
-  return items !== undefined && typeof value === 'string' ? `${visibleText(startOf(value, limit))}${value.length > limit ? '…' : ''}` : lineOf(value, limit);
+  return items !== undefined && typeof value === 'string' ? `${visibleText(value, limit)}${value.length > limit ? '…' : ''}` : lineOf(value, limit);
 }

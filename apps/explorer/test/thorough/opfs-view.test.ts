@@ -43,6 +43,14 @@ describeInChromium('the view of a database in the browser', ({ open }) => {
     await page.getByText('No entries yet.').waitFor();
   });
 
+  test('keys and values are listed so that everything in them is seen, and long ones up to a length', async () => {
+    const explorer = await open('#/opfs', { ownContext: true });
+    await put(explorer, 'b\u202e', '');
+    await put(explorer, ' ', 'x'.repeat(20_000));
+    await hasEntries(explorer.page, [`" "=${'x'.repeat(500)} … 20,000 characters`, String.raw`"b\u202e"=""`]);
+    expect(await answerTo(explorer, 'b\u202e')).toBe(String.raw`"b\u202e" is "".`);
+  });
+
   test('a second tab sees the same entries, and continues when the first is closed', async () => {
     const first = await open('#/opfs', { ownContext: true });
     await put(first, 'apple', 'red');

@@ -100,6 +100,22 @@ describeInChromium('the whole page', ({ open, server }) => {
     }
   });
 
+  test('works in a browser that stores nothing', async () => {
+    const explorer = await open('', { ownContext: true });
+    await explorer.page.addInitScript(() => {
+      const refuse = (of: object, name: string): unknown => Object.defineProperty(of, name, { get: () => { throw new DOMException('it is blocked', 'SecurityError'); } });
+      refuse(window, 'localStorage');
+      refuse(window, 'sessionStorage');
+      refuse(navigator, 'serviceWorker');
+    });
+    await explorer.page.reload();
+    await explorer.choose('Dark');
+    for (const [, hash, ready] of VIEWS.filter(([name]) => ['table', 'stored data', 'filter, both policies', 'lookup', 'live database'].includes(name))) {
+      await explorer.go(hash);
+      await explorer.page.locator(ready).first().waitFor();
+    }
+  });
+
   test('works offline after the first visit', async () => {
     // Then only the service worker has the assets.
     server().cachesAssets = false;
