@@ -42,3 +42,37 @@ describe('a table whose entries all have the same sequence', () => {
     }
   });
 });
+
+describe('what is known of a table', () => {
+  const bytes = (): Uint8Array => {
+    const source = tableWith('stored keys');
+    return source.read(0, source.byteLength).slice();
+  };
+  const known = async (changed: Uint8Array): Promise<unknown[]> => {
+    const { isIndexRead, filter } = (await InspectedTable.open(new MemorySource(changed, 'table.ldb'))).facts;
+    return [isIndexRead, filter.state];
+  };
+  const flipped = (of: Uint8Array, at: number): Uint8Array => Uint8Array.from(of, (byte, i) => (i === at ? byte ^ 0xff : byte));
+
+  test('is all of a sound one, also of one without entries', async () => {
+    expect(await known(bytes())).toEqual([true, 'used']);
+    const sink = new MemorySink();
+    new TableBuilder(sink, { filterPolicy: null }).finish();
+    expect(await known(sink.toBytes())).toEqual([true, 'absent']);
+  });
+
+  test('is nothing of another file, neither that it has no entries nor that it has no filter', async () => {
+    expect(await known(utf8('a text that is longer than the footer of any table, '.repeat(4)))).toEqual([false, 'unread']);
+    expect(await known(new Uint8Array(0))).toEqual([false, 'unread']);
+  });
+
+  test('are the filters if only the handle of the index is damaged', async () => {
+    const sound = bytes();
+    // The handle of the metaindex, two varints, comes first in the footer.
+    const footer = sound.subarray(-48);
+    let varints = 0;
+    let at = 0;
+    while (varints < 2) if (footer[at++]! < 0x80) varints++;
+    expect(await known(flipped(sound, sound.length - 48 + at + 1))).toEqual([false, 'used']);
+  });
+});

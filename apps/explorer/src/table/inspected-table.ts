@@ -83,6 +83,7 @@ export class InspectedTable {
       footerLayout: outline.footerLayout,
       findings: outline.findings,
       filter,
+      isIndexRead: firstData >= 0 || (kinds.includes(BLOCK_KINDS.indexOf('index block')) && !outline.findings.some(({ structure }) => structure === 'index block')),
       isDatabase,
       isIndexedDb: keys.length > 0 && userKeys.every((key) => indexedDbKey(key) !== undefined),
       isMinecraft: keys.length > 0 && userKeys.filter((key) => minecraftKey(key) !== undefined).length > keys.length / 2,
@@ -330,7 +331,7 @@ function filtersOf(filter: FilterState, filterBlock: InspectedBlock | undefined,
 
 async function readFilter(source: Source, outline: TableOutline, signal: AbortSignal | undefined): Promise<{ filter: FilterState; filterBlock?: InspectedBlock }> {
   const metaindexDamage = outline.findings.find(({ structure }) => structure === 'metaindex block');
-  if (outline.footer === undefined) return { filter: { state: 'absent' } };
+  if (outline.footer === undefined || !outline.kinds.includes(BLOCK_KINDS.indexOf('metaindex block'))) return { filter: { state: 'unread' } };
   const bloomName = new BloomFilterPolicy().name;
   const names = outline.metaindex.map(({ name }) => name);
   const ours = outline.metaindex.find(({ name }) => name === FILTER_PREFIX + bloomName);

@@ -5,6 +5,8 @@ import type { Finding, TableProfile } from '@bloom/sstable/inspect';
 export type FilterState =
   | { readonly state: 'used'; readonly policyName: string }
   | { readonly state: 'absent' }
+  /** The footer or the metaindex cannot be read. */
+  | { readonly state: 'unread' }
   | { readonly state: 'unknown-policy'; readonly names: readonly string[] }
   | { readonly state: 'unsupported'; readonly names: readonly string[] }
   | { readonly state: 'corrupt'; readonly problem: string };
@@ -20,6 +22,8 @@ export interface TableFacts {
   readonly footerLayout: readonly LabelledRange[];
   readonly findings: readonly Finding[];
   readonly filter: FilterState;
+  /** Whether the index could be read. If not, nothing is known of the data blocks. */
+  readonly isIndexRead: boolean;
   /** Whether the keys are internal keys of a database. */
   readonly isDatabase: boolean;
   /** Whether they look like keys of Chromium's IndexedDB, which have their own order. */

@@ -184,7 +184,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
           <Findings findings={findings} moreFindings={check.result?.moreFindings ?? 0} isWhole={check.result !== undefined} onShow={goTo} />
         </div>
       </div>
-      {hasParts && !isNoTable && <TrialCard run={client.trials} what="table" form={form} />}
+      {hasParts && facts.isIndexRead && <TrialCard run={client.trials} what="table" form={form} />}
     </>
   );
 }
@@ -199,9 +199,9 @@ function Chips({ client }: { readonly client: TableClient }) {
   return (
     <ul class="chips" aria-label="About the file">
       <li class="chip">{byteSize(facts.byteLength)}</li>
-      <li class="chip">{counted(dataBlocks, 'data block')}</li>
-      {check !== undefined && <li class="chip">{counted(check.profile.entries, 'entry')}</li>}
-      <li class="chip">{codecText(facts, check)}</li>
+      {facts.isIndexRead && <li class="chip">{counted(dataBlocks, 'data block')}</li>}
+      {facts.isIndexRead && check !== undefined && <li class="chip">{counted(check.profile.entries, 'entry')}</li>}
+      {dataBlocks > 0 && <li class="chip">{codecText(facts, check)}</li>}
       {filter.state === 'used' && <li class="chip is-good">filter: {filter.policyName}</li>}
       {filter.state === 'absent' && <li class="chip">no filter</li>}
       {filter.state === 'unknown-policy' && <li class="chip is-warn">filter of another policy: {filter.names.map((name) => [name, filterWriter(name)].filter((text) => text !== undefined).join(', ')).join('; ')}</li>}
@@ -240,7 +240,9 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
       {failure !== undefined && <FailureNotice failure={failure} title="The check failed." />}
-      {progress !== undefined ? (
+      {!client.facts.isIndexRead ? (
+        <p class="notice is-warn" data-fact="uncounted">What it contains is not known, because its index cannot be read.</p>
+      ) : progress !== undefined ? (
         <Progress label="Checking every byte" done={progress.done} total={progress.total} onCancel={() => client.check.cancel()} />
       ) : facts === undefined ? (
         <>

@@ -324,6 +324,9 @@ describeInChromium('the table view', ({ open, server }) => {
   ])('says that %s is not a table', async (name, bytes, problem) => {
     const explorer = await opened({ name, bytes });
     await explorer.page.getByText(problem).first().waitFor();
+    // What cannot be read is not said to be absent.
+    expect(await explorer.fact('uncounted')).toMatch(/^What it contains is not known/);
+    expect(await explorer.page.locator('[data-fact=entries]').count()).toBe(0);
   });
 
   test('detects tables of a database, and decodes their keys', async () => {
