@@ -100,6 +100,12 @@ export default defineConfig({
   },
   themeConfig: {
     logo: { src: '/explorer/bloom.svg', alt: '' },
+    notFound: {
+      title: 'There is no such page',
+      quote: 'The address is wrong, or the page was renamed. The search at the top finds guides, members and errors.',
+      linkText: 'Go to the start page',
+      linkLabel: 'Go to the start page',
+    },
     nav: [
       { text: 'Guide', link: '/guide/start' },
       { text: 'Explorer', link: '/explorer/index.html', target: '_self' },

@@ -47,7 +47,8 @@ export class SiteServer {
     const server = createServer((request, response) => {
       const path = new URL(request.url!, 'http://localhost').pathname;
       const file = fileAt(path.startsWith(base) ? path.slice(base.length) : undefined);
-      if (file === undefined || !existsSync(file) || !statSync(file).isFile()) response.writeHead(404).end();
+      // As static hosts do.
+      if (file === undefined || !existsSync(file) || !statSync(file).isFile()) response.writeHead(404, { 'content-type': TYPES['.html'] }).end(readFileSync(join(dist, '404.html')));
       else response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(readFileSync(file));
     });
     await new Promise<void>((resolve, reject) => {

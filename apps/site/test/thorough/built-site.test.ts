@@ -260,6 +260,15 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
+  test('an address without a page gets one that says what to do', async () => {
+    const page = await open('guide/nothing.html');
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByText('The search at the top').waitFor();
+    await page.getByRole('link', { name: 'Go to the start page' }).click();
+    await expect.poll(() => page.url()).toBe(`${server.origin}/`);
+    await page.close();
+  });
+
   test('the navigation and the start page lead to the explorer', async () => {
     for (const link of ['.VPNavBarMenuLink', '.VPHero a']) {
       const page = await open('index.html');
