@@ -42,6 +42,17 @@ describe('a location', () => {
     expect(() => new BloomLevel(location as never)).toThrow(expect.objectContaining(error));
   });
 
+  test('is a folder that exists as soon as open was called', async () => {
+    const path = newPath();
+    const level = new BloomLevel(path);
+    const opening = level.open();
+    writeFileSync(join(path, 'notes.txt'), 'mine');
+    await opening;
+    await level.close();
+    await BloomLevel.destroy(path);
+    expect(readdirSync(path)).toEqual(['notes.txt']);
+  });
+
   test.each([ClassicLevel, BloomLevel])('is relative to the directory that is current when the level is opened: %o', async (Level) => {
     const [here, there] = [newPath(), newPath()];
     const start = process.cwd();

@@ -19,6 +19,32 @@ test('a database is created with the folders that it is in, which stay when it i
   expect([existsSync(path), existsSync(join(root, 'a', 'b'))]).toEqual([false, true]);
 });
 
+test('a folder that is missing is created within the call that opens it', async () => {
+  const path = join(root, 'at once', 'd');
+  const opening = Database.open(new WritableNodeFolder(path));
+  const isCreated = existsSync(path);
+  await (await opening).close();
+  expect(isCreated).toBe(true);
+});
+
+test('a folder that is being deleted is created after that', async () => {
+  const path = join(root, 'destroyed');
+  await (await Database.open(new WritableNodeFolder(path))).close();
+  const destroying = Database.destroy(new WritableNodeFolder(path));
+  const opening = Database.open(new WritableNodeFolder(path));
+  await destroying;
+  const database = await opening;
+  await database.put('key', 'value');
+  await database.close();
+  expect(existsSync(join(path, 'CURRENT'))).toBe(true);
+});
+
+test('a folder is not created by an opening that is refused because of its options', async () => {
+  const path = join(root, 'refused');
+  expect(await rejection(Database.open(new WritableNodeFolder(path), { writeBufferSize: -1 }))).toBeInstanceOf(RangeError);
+  expect(existsSync(path)).toBe(false);
+});
+
 test('a folder is not created within a file', async () => {
   const file = join(root, 'file');
   mkdirSync(file);
@@ -50,7 +76,7 @@ test.each([
   expect(readdirSync(path)).toEqual(before);
 });
 
-test('an opening lists its folder once before it is locked and once after, and creates no folder that has files', async () => {
+test('an opening creates its folder first, and lists it once before it is locked and once after', async () => {
   const path = join(root, 'listed');
   const calls: string[] = [];
   const folder = new WritableNodeFolder(path);
@@ -59,9 +85,9 @@ test('an opening lists its folder once before it is locked and once after, and c
     folder[name] = () => (calls.push(name), call());
   }
   await (await Database.open(folder)).close();
-  expect(calls).toEqual(['list', 'createFolder', 'lock', 'list']);
+  expect(calls).toEqual(['createFolder', 'list', 'lock', 'list']);
   calls.length = 0;
-  await (await Database.open(folder)).close();
+  await (await Database.open(folder, { createIfMissing: false })).close();
   expect(calls).toEqual(['list', 'lock', 'list']);
 });
 

@@ -1,4 +1,4 @@
-import { close, closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
+import { close, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
@@ -232,6 +232,8 @@ function holdOpen(path: string): number | undefined {
 
 /** Creates a folder, unless something with its name exists. @returns its path, if it was created. */
 function makeFolder(path: string): string[] {
+  // Most databases that are opened exist, and an error takes longer than the question.
+  if (existsSync(path)) return [];
   try {
     mkdirSync(path);
     return [path];

@@ -45,8 +45,10 @@ export class OpenDatabase implements TableFiles {
   static async open(folder: WritableFolder, given: Settings | (() => Promise<Settings>)): Promise<OpenDatabase> {
     // Until it is open, not only until it is locked: `destroy` would not yet find the files of a new database, and so no reason to fail.
     return inCallOrder(folder, async (earlier) => {
-      await earlier;
+      if (earlier !== undefined) await earlier;
       const settings = typeof given === 'function' ? await given() : given;
+      // Without a turn before it: a program may write a file into the folder as soon as it has called `open`, as it can with classic-level.
+      if (settings.createIfMissing) await folder.createFolder();
       const names = await mustNotLookForeign(folder, settings);
       const hold = await holdDatabaseFolder(folder, settings, names);
       try {

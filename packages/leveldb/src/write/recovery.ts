@@ -29,17 +29,18 @@ import { FIRST_MANIFEST, VersionSet } from './version-set.js';
 const MAX_ATTEMPTS = 100;
 
 /**
- * Creates the folder if that is allowed, and locks it.
+ * Locks the folder, which is created again if that is allowed and another program has deleted it.
  *
  * What the names in the folder forbid is refused before that, so that no file LOCK is left behind, and again once it is locked. After any other
  * refusal LOCK stays, as in LevelDB: another program may have opened it by then, and would lock a file that is deleted.
  *
+ * @param folder was created before, if that is allowed.
  * @param names those that the folder had just now; none if it does not exist.
  */
 export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings, names: readonly string[]): Promise<FolderHold> {
   for (let attempt = 1, found = names; ; attempt++) {
     mustAdmit(found, folder, settings);
-    if (settings.createIfMissing && found.length === 0) await folder.createFolder();
+    if (attempt > 1 && settings.createIfMissing && found.length === 0) await folder.createFolder();
     try {
       return await holdFolder(folder, settings);
     } catch (error) {
