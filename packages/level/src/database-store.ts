@@ -26,6 +26,14 @@ interface Common {
   hasWritingEnded: boolean;
 }
 
+/** What a walk tells its store of a read. `close` of the store waits for the end of the read. */
+interface WalkCalls {
+  readonly begun: () => void;
+  readonly ended: () => void;
+  /** The error to throw for one of a read. */
+  readonly errorOf: (error: unknown) => unknown;
+}
+
 /** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
@@ -41,6 +49,14 @@ export class DatabaseStore implements LevelStore {
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #sharing: Sharing;
+  /** Calls, because a function around the promise of each read would add two promises. */
+  readonly #walkCalls: WalkCalls = {
+    begun: () => {
+      this.#reading++;
+    },
+    ended: () => this.#hasRead(),
+    errorOf: (error) => this.#errorOf(error),
+  };
 
   /** @param folder of a database whose folder may be deleted while it is open. */
   constructor(opened: Database | DatabaseReader, formats: HostFormats, folder?: WritableFolder, sharing: Sharing = {}, common: Common = { clearings: 0, hasWritingEnded: false }) {
@@ -154,7 +170,7 @@ export class DatabaseStore implements LevelStore {
   walk(options: WalkOptions): DatabaseWalk {
     const coming = comingOf(options.snapshot);
     const walk = coming === undefined ? this.#rangeWalk(options) : coming.then(() => this.#rangeWalk(options));
-    return new DatabaseWalk(walk, this.#formats, options.form, (reading) => this.#during(reading));
+    return new DatabaseWalk(walk, this.#formats, options.form, this.#walkCalls);
   }
 
   snapshot(): SequenceSnapshot {
@@ -407,14 +423,13 @@ export class DatabaseWalk implements StoreWalk {
   readonly readAheadBytes = READ_AHEAD_BYTES;
   /** A promise until its snapshot is taken. */
   #walk: RangeWalk | Promise<RangeWalk>;
-  readonly #during: (reading: Promise<void>) => Promise<void>;
+  readonly #calls: WalkCalls;
   /** Makes an item of the entry that the cursor is on. */
   readonly #itemOf: (entry: CursorEntry) => Item;
   readonly #countsKeys: boolean;
   readonly #countsValues: boolean;
 
-  /** @param during counts a read for which `close` of the store waits. */
-  constructor(walk: RangeWalk | Promise<RangeWalk>, formats: HostFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
+  constructor(walk: RangeWalk | Promise<RangeWalk>, formats: HostFormats, form: ItemForm, calls: WalkCalls) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const makeKey = makerOf(formats, keyFormat);
     const makeValue = makerOf(formats, valueFormat);
@@ -424,7 +439,7 @@ export class DatabaseWalk implements StoreWalk {
     this.#walk = walk;
     // The first read reports a failure.
     if (walk instanceof Promise) walk.catch(() => undefined);
-    this.#during = during;
+    this.#calls = calls;
     if (kind === 'keys') this.#itemOf = keyOf;
     else if (kind === 'values') this.#itemOf = valueOf;
     else this.#itemOf = pairOf;
@@ -452,13 +467,18 @@ export class DatabaseWalk implements StoreWalk {
     this.#walk = walk;
     if (walk.isOver) return items;
     let byteLength = 0;
-    await this.#during(
-      walk.run((cursor) => {
+    this.#calls.begun();
+    try {
+      await walk.run((cursor) => {
         items.push(this.#itemOf(cursor));
         byteLength += (this.#countsKeys ? cursor.keyLength : 0) + (this.#countsValues ? cursor.valueLength : 0);
         return items.length < size && byteLength <= highWaterMark;
-      }),
-    );
+      });
+    } catch (error) {
+      throw this.#calls.errorOf(error);
+    } finally {
+      this.#calls.ended();
+    }
     return items;
   }
 

@@ -106,13 +106,19 @@ export class RangeWalk {
   }
 
   /** Moves to the first entry of the range, or to the one that `seek` set. */
-  async #begin(start: Bound | 'first'): Promise<boolean> {
+  #begin(start: Bound | 'first'): Promise<boolean> {
     const { cursor } = this;
     this.#start = undefined;
     const bound = start === 'first' ? this.#first : start;
     if (bound === undefined) return this.#reverse ? cursor.seekToLast(this.#options) : cursor.seekToFirst(this.#options);
-    const isThere = await (this.#reverse ? cursor.seekForPrev(bound.key, this.#options) : cursor.seek(bound.key, this.#options));
-    return isThere && !bound.inclusive && this.#compare(cursor.key, bound.key) === 0 ? this.#step() : isThere;
+    const seeking = this.#reverse ? cursor.seekForPrev(bound.key, this.#options) : cursor.seek(bound.key, this.#options);
+    return bound.inclusive ? seeking : this.#pass(seeking, bound.key);
+  }
+
+  /** Moves on if the entry is the one of `key`. */
+  async #pass(seeking: Promise<boolean>, key: Uint8Array): Promise<boolean> {
+    const isThere = await seeking;
+    return isThere && this.#compare(this.cursor.key, key) === 0 ? this.#step() : isThere;
   }
 
   #isBefore(key: Uint8Array, first: Bound | undefined): boolean {
