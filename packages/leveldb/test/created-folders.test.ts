@@ -27,6 +27,14 @@ test('a folder that is missing is created within the call that opens it', async 
   expect(isCreated).toBe(true);
 });
 
+test('a folder is created again if its parent is deleted right after the call that opens it', async () => {
+  const path = join(root, 'parent', 'd');
+  const opening = Database.open(new WritableNodeFolder(path));
+  rmSync(join(root, 'parent'), { recursive: true });
+  await (await opening).close();
+  expect(existsSync(join(path, 'CURRENT'))).toBe(true);
+});
+
 test('a folder that is being deleted is created after that', async () => {
   const path = join(root, 'destroyed');
   await (await Database.open(new WritableNodeFolder(path))).close();
@@ -84,6 +92,9 @@ test('an opening creates its folder first, and lists it once before it is locked
     const call = folder[name].bind(folder) as () => Promise<never>;
     folder[name] = () => (calls.push(name), call());
   }
+  await (await Database.open(folder)).close();
+  expect(calls).toEqual(['createFolder', 'list', 'lock', 'list']);
+  calls.length = 0;
   await (await Database.open(folder)).close();
   expect(calls).toEqual(['createFolder', 'list', 'lock', 'list']);
   calls.length = 0;

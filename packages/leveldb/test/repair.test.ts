@@ -119,6 +119,19 @@ test('a repair reports what is missing of a table that ends before any of its bl
   }
 });
 
+test('a repair reports nothing as lost for a table that lacks only its footer, or a part of it', async () => {
+  const { files, entries } = await someDatabase(3);
+  const name = [...files.keys()].find((each) => each.endsWith('.ldb'))!;
+  const table = files.get(name)!;
+  for (const missing of [1, 8, 48]) {
+    const folder = new WritableMemoryFolder(new Map(files).set(name, table.slice(0, -missing)));
+    const { lost, setAside } = await Database.repair(folder);
+    expect([missing, lost]).toEqual([missing, []]);
+    expect(setAside).toContainEqual({ file: name, as: name, reason: 'damaged' });
+    expect(asMap(await entriesOf(folder))).toEqual(entries);
+  }
+});
+
 test('a repair reports nothing as lost for an empty table that the MANIFEST does not list', async () => {
   const { files, entries } = await someDatabase(3);
   const folder = new WritableMemoryFolder(new Map(files).set('999999.ldb', new Uint8Array(0)));

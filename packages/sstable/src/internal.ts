@@ -25,7 +25,7 @@ export { type OpenTable, readOpenTable } from './read/open.js';
 export { NO_COMPRESSION } from './format/codec.js';
 export { missingCodec } from './format/stored-block.js';
 export { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from './format/encrypted-file.js';
-export { engineOfTable, type ForeignTable, TABLE_MAGIC_LENGTH } from './format/footer.js';
+export { engineOfTable, FOOTER_LENGTH, type ForeignTable, TABLE_MAGIC_LENGTH } from './format/footer.js';
 export { decodingFor, DEFAULT_CACHE_BYTES, mustBePolicies, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
 export { ReadAhead } from './read/read-ahead.js';
 export { ReadGate } from './read/read-gate.js';

@@ -102,8 +102,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
       try {
         await syncFolderAt(dirname(made));
       } catch (error) {
-        // A folder without read permission cannot be synced.
-        if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+        // A folder without read permission cannot be synced, and one that was deleted meanwhile need not be.
+        if (!['EACCES', 'EPERM', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
       }
     }
   }

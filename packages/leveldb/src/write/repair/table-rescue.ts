@@ -6,6 +6,7 @@
 import { UnsupportedError } from '@bloom/bytes';
 import type { Source } from '@bloom/sstable';
 import { salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
+import { FOOTER_LENGTH } from '@bloom/sstable/internal';
 import type { SortedTable } from '../../compact/sorted-tables.js';
 import type { FolderFile } from '../../folder/folder.js';
 import { runAsync } from '../../folder/folder-reading.js';
@@ -92,9 +93,9 @@ export async function salvageTable(
   for (const { offset, byteLength, code, problem: reason } of report.lost) lost.add({ file: name, offset, byteLength, reason, code });
   lost.more += report.moreLost;
   const { byteLength } = file;
-  // Only without a footer, because LevelDB in Java gives whole tables sizes that are 4 bytes too large. A file that ends between two blocks
-  // has no damaged block. Without a size, the missing part is unknown: the table of a killed writer ends early too, and loses nothing.
-  if (listedSize !== undefined && byteLength < listedSize && report.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) {
+  // A file that ends between two blocks has no damaged block. A footer contains no entries, and LevelDB in Java gives whole tables sizes that are
+  // 4 bytes too large. Without a size, the missing part is unknown: the table of a killed writer ends early too, and loses nothing.
+  if (listedSize !== undefined && byteLength < listedSize - FOOTER_LENGTH && report.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) {
     const reason = `the file ends here, but the MANIFEST says that it has ${listedSize} bytes`;
     lost.add({ file: name, offset: byteLength, byteLength: listedSize - byteLength, reason, code: 'BLOOM_TRUNCATED' });
   }
