@@ -143,6 +143,21 @@ describe('names in the metaindex', () => {
   );
 });
 
+// Pebble 1.1.5 lists the block of range deletions twice, sstable/writer.go.
+test('a meta block of an unknown kind with two names is sound, and one that is also the filter block is not', async () => {
+  const named = (...names: string[]) => stored({
+    listings(_, metaindex) {
+      for (const name of names) metaindex.push([utf8(name), metaindex.find(([key]) => hex(key) === hex(utf8('rocksdb.range_del')))![1]]);
+    },
+  }, [{ kind: 'meta', key: utf8('rocksdb.range_del'), payload: blockOf([[utf8('b'), utf8('c')]]), type: 0 }]);
+  const sound = named('rocksdb.range_del2');
+  expect(await faults(sound)).toEqual([]);
+  const layout = await collect(tableLayout(new MemorySource(sound), { detail: 'blocks' }));
+  expect(layout.filter(({ label }) => label.includes('rocksdb.range_del'))).toHaveLength(1);
+  const { findings } = await verifyTable(new MemorySource(named('filter.test.Other')));
+  expect(findings).toContainEqual(expect.objectContaining({ code: 'BLOOM_OVERLAP', problem: '2 handles point to it' }));
+});
+
 describe('the index of a table that RocksDB wrote with format_version 0', () => {
   const data = parts.filter(({ kind }) => kind === 'data');
   /** A table whose properties name the type of its index, as RocksDB writes them. */

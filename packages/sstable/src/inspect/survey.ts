@@ -194,7 +194,10 @@ function addOutside(findings: FindingList, at: Place, name: string, { offset, si
   findings.add('BLOOM_BAD_HANDLE', at, () => `the handle of the ${name} (offset ${offset}, size ${size}) points outside the file`);
 }
 
-/** Marks every handle that leads to the same block as an earlier one. */
+/**
+ * Marks every handle that leads to the same block as an earlier one. That is damage, except in the metaindex, which may list a block of
+ * an unknown kind by several names: Pebble lists range deletions as `rocksdb.range_del` and `rocksdb.range_del2`.
+ */
 function markRepeated(
   blocks: BlockList,
   fileOrder: Uint32Array,
@@ -205,11 +208,13 @@ function markRepeated(
   for (let k = 0; k < fileOrder.length; ) {
     const i = fileOrder[k]!;
     let count = 1;
+    let isNamedOnly = structure(i) === 'meta block';
     for (let j: number | undefined; (j = fileOrder[k + count]) !== undefined; count++) {
       if (blocks.offsetOf(j) !== blocks.offsetOf(i) || blocks.sizeOf(j) !== blocks.sizeOf(i)) break;
       isRepeated[j] = 1;
+      isNamedOnly &&= structure(j) === 'meta block';
     }
-    if (count > 1) {
+    if (count > 1 && !isNamedOnly) {
       const place = { structure: structure(i), offset: blocks.offsetOf(i) };
       findings.add('BLOOM_OVERLAP', place, () => `${count} handles point to it`);
     }
