@@ -1,6 +1,7 @@
 import { fromHex, goldenTables, type KeyValue } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
+import { encodeInternalKey, internalKeyComparator } from '@bloom/sstable/database';
 import { BLOCK_KINDS, inspectBlock, outlineTable, profileTable, salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
@@ -199,6 +200,37 @@ describe('the index of a table that RocksDB wrote with format_version 0', () => 
   test.each([0, 1, 3])('is read if it is of type %i', async (type) => {
     expect(sameEntries(SyncTable.open(new MemorySource(tableWith(type))).entries(), entries)).toBe(true);
     expect((await verifyTable(new MemorySource(tableWith(type)))).findings).toEqual([]);
+  });
+});
+
+describe('a table of RocksDB or Pebble without filters that can be read, opened as a plain one', () => {
+  // User keys of which some are others followed by zero bytes: as internal keys they are not in bytewise order.
+  const userKeys = Array.from({ length: 600 }, (_, i) => utf8(`key${String(Math.floor(i / 2)).padStart(5, '0')}${i % 2 === 0 ? '' : '\0'}`));
+  const stored = userKeys.map((key, i): KeyValue => [encodeInternalKey({ userKey: key, sequence: 0n, type: 1 }), utf8(`value ${i}`)]);
+  const options = { comparator: internalKeyComparator(), filterPolicy: null, blockSize: 200, compression: 'none' } as const;
+  const { parts: dataParts } = takeApart(buildTable(stored, options));
+  const properties: StoredPart = { kind: 'meta', key: utf8('rocksdb.properties'), payload: blockOf([[utf8('rocksdb.comparator'), utf8('leveldb.BytewiseComparator')]]), type: 0 };
+  const filter: StoredPart = { kind: 'meta', key: utf8('fullfilter.rocksdb.BuiltinBloomFilter'), payload: utf8('whatever'), type: 0 };
+  const absentKeys = userKeys.map((key) => encodeInternalKey({ userKey: Uint8Array.of(...key, 1), sequence: 0n, type: 1 }));
+
+  test.each<[string, StoredPart[]]>([['no filters', [properties]], ['a filter of RocksDB', [filter, properties]]])('finds every stored key, with %s', async (_, meta) => {
+    const bytes = putTogether([...dataParts, ...meta]);
+    for (const filters of ['at-opening', 'when-needed', 'never'] as const) {
+      const table = SyncTable.open(new MemorySource(bytes), { filters });
+      expect(stored.filter(([key, value]) => hex(table.get(key) ?? utf8('')) !== hex(value))).toEqual([]);
+      expect(absentKeys.filter((key) => table.get(key) !== undefined)).toEqual([]);
+    }
+    const table = await Table.open(new MemorySource(bytes), { tailBytes: 48 });
+    expect(await table.getMany(stored.map(([key]) => key))).not.toContain(undefined);
+    expect(sameEntries(await collect(table), stored)).toBe(true);
+  });
+
+  test('is searched in the order of a comparator that was given', () => {
+    const bytes = putTogether([...dataParts, properties]);
+    const { compare, findShortestSeparator, findShortSuccessor } = internalKeyComparator();
+    const comparator = { name: 'test.InternalKeys', compare, findShortestSeparator, findShortSuccessor };
+    const table = SyncTable.open(new MemorySource(bytes), { comparator });
+    expect(stored.filter(([key]) => table.get(key) === undefined)).toEqual([]);
   });
 });
 

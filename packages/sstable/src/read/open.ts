@@ -8,7 +8,7 @@ import { joinedBytes } from '@bloom/bytes/internal';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
-import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
+import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, isBytewiseOrder } from '../format/bytewise-order.js';
 import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from '../format/encrypted-file.js';
@@ -83,14 +83,17 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
   const index = IndexBlock.open(indexContents, indexPlace, blocksEnd, MAX_DECODED_INDEX * decoding.maxBlockBytes);
   if (comparator instanceof InternalKeyComparator) mustHaveInternalKeys(index, indexPlace);
   const reading = options.filters ?? (source.isRemote === true ? 'when-needed' : 'at-opening');
-  const { filter, filterStatus, unread, isOfUserKeys } = yield* openFilter(tail, index, policies, reading);
-  const isMistaken = isOfUserKeys && !(comparator instanceof InternalKeyComparator);
+  const { filter, filterStatus, unread, isOfUserKeys, hasProperties } = yield* openFilter(tail, index, policies, reading);
+  const compare = compareRangeOf(comparator);
+  // All keys of RocksDB and Pebble are internal keys. Another comparator than the bytewise one may know that.
+  const isForeign = hasProperties && isBytewiseOrder(compare) && mayHaveInternalKeys(index);
+  const isMistaken = (isOfUserKeys || isForeign) && !(comparator instanceof InternalKeyComparator);
   return {
     byteLength: source.byteLength,
     file: source.name,
     comparator,
-    compare: compareRangeOf(comparator),
-    lookupCompare: compareRangeOf(isMistaken ? internalKeyComparator(comparator) : comparator),
+    compare,
+    lookupCompare: isMistaken ? compareRangeOf(internalKeyComparator(comparator)) : compare,
     decoding,
     index,
     metaindexHandle: footer.metaindex,
@@ -237,16 +240,17 @@ function* openFilter(
   index: IndexBlock,
   policies: readonly FilterPolicy[],
   reading: FilterReading,
-): Reading<OpenFilter & { readonly isOfUserKeys: boolean }> {
-  const found = yield* findFilter(tail, policies);
-  if ('state' in found) return { filter: undefined, filterStatus: found, unread: undefined, isOfUserKeys: false };
+): Reading<OpenFilter & { readonly isOfUserKeys: boolean; readonly hasProperties: boolean }> {
+  const { found, hasProperties } = yield* findFilter(tail, policies);
+  const without = { filter: undefined, unread: undefined, isOfUserKeys: false, hasProperties };
+  if ('state' in found) return { ...without, filterStatus: found };
   const { policy, handle } = found;
   const policyName = policy.name;
-  if (reading === 'never') return { filter: undefined, filterStatus: { state: 'unread', policyName }, unread: undefined, isOfUserKeys: false };
+  if (reading === 'never') return { ...without, filterStatus: { state: 'unread', policyName } };
   // Only its filters tell a table of a database from a plain one, and the order of their keys is another one.
   const isSuspect = !(policy instanceof InternalKeyPolicy) && mayHaveInternalKeys(index);
   if (reading === 'when-needed' && !tail.holds(handle.offset) && !isSuspect) {
-    return { filter: undefined, filterStatus: { state: 'unread', policyName }, unread: new UnreadFilter(policy, handle), isOfUserKeys: false };
+    return { ...without, filterStatus: { state: 'unread', policyName }, unread: new UnreadFilter(policy, handle) };
   }
   const sample = {
     *numbers() {
@@ -256,7 +260,7 @@ function* openFilter(
   };
   const { filter, filterStatus } = yield* decodeFilter(policy, tail.readBlock(handle, 'filter block'), index, sample);
   const isOfUserKeys = filterStatus.state === 'contradicted' && filterStatus.filteredKeys === 'user-keys';
-  return { filter, filterStatus, unread: undefined, isOfUserKeys };
+  return { filter, filterStatus, unread: undefined, isOfUserKeys, hasProperties };
 }
 
 /** The data blocks of an open table. */
@@ -312,21 +316,26 @@ function* decodeFilter(
   return { filter: undefined, filterStatus: { state: 'contradicted', policyName, filteredKeys } };
 }
 
-/** Reads the metaindex, and finds the first filter block in it whose policy is one of `policies`, or why there is none. */
-function* findFilter(
-  tail: Tail,
-  policies: readonly FilterPolicy[],
-): Reading<FilterStatus | { readonly policy: FilterPolicy; readonly handle: BlockHandle }> {
+/** A filter block and its policy, or why there is none to read. */
+type FoundFilter = FilterStatus | { readonly policy: FilterPolicy; readonly handle: BlockHandle };
+
+/** Reads the metaindex, and finds the filter block in it, and whether it lists the properties that RocksDB and Pebble write. */
+function* findFilter(tail: Tail, policies: readonly FilterPolicy[]): Reading<{ readonly found: FoundFilter; readonly hasProperties: boolean }> {
   const { footer, file } = tail;
   const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
   let metaindex: readonly MetaindexEntry[];
   try {
     metaindex = decodeMetaindex(yield* tail.readBlock(footer.metaindex, 'metaindex block'), place);
   } catch (error) {
-    return corrupt(error, undefined);
+    return { found: corrupt(error, undefined), hasProperties: false };
   }
   const unsupported = yield* readPartitionedIndexError(tail, metaindex);
   if (unsupported !== undefined) throw unsupported;
+  return { found: filterIn(metaindex, tail, policies, place), hasProperties: propertiesHandle(metaindex) !== undefined };
+}
+
+/** The first filter block in the metaindex whose policy is one of `policies`, or why there is none. */
+function filterIn(metaindex: readonly MetaindexEntry[], tail: Tail, policies: readonly FilterPolicy[], place: Place): FoundFilter {
   const policyNames: string[] = [];
   const names: string[] = [];
   for (const entry of metaindex) {
