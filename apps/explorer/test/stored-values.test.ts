@@ -65,11 +65,12 @@ test.each<[unknown, string, string]>([
   [undefined, 'undefined', 'undefined'],
   [new Date(0), 'Date', '1970-01-01T00:00:00.000Z'],
   [new Date(Number.NaN), 'Date', 'invalid date'],
-  ['a\u2028\u202Eb\0\u00A0', 'string', String.raw`"a\u2028\u202eb\u0000\u00a0"`],
+  ['a\u2028\u202Eb\0\u00AD\u00A0', 'string', `${String.raw`"a\u2028\u202eb\u0000\u00ad`}\u00A0"`],
   [{ 'a\u202E': 1 }, 'Object', String.raw`{"a\u202e": 1}`],
   [Object.assign([1], { 2: 'x' }), 'Array(3)', '[1, <1 empty item>, "x"]'],
   [Object.assign(Array.from({ length: 2 }), { extra: 'x', '-1': 0 }), 'Array(2)', '[undefined, undefined, extra: "x", "-1": 0]'],
   [Object.assign(new Array(3), { extra: 'x' }), 'Array(3)', '[<3 empty items>, extra: "x"]'],
+  [Object.assign([1], { 4_294_967_295: 'x', z: 1 }), 'Array(1)', '[1, 4294967295: "x", z: 1]'],
   [Object.assign(new Array(5), { 1: 'x' }), 'Array(5)', '[<1 empty item>, "x", <3 empty items>]'],
   [new Map([['a', { b: 1 }]]), 'Map(1)', 'Map(1) {a: {b: 1}}'],
   [new Set(['a']), 'Set(1)', 'Set(1) ["a"]'],
@@ -171,4 +172,16 @@ test('an error without a stack has none, and odd names of properties are in quot
 test('text without quotes is put in quotes where it would not be seen', () => {
   expect(['plain "text"', 'שלום', '', 'a\0b', 'line\nline', '\ud800', 'a\u202eb', ' a b ', 'a b'].map((text) => visibleText(text))).toEqual(['plain "text"', 'שלום', '""', String.raw`"a\u0000b"`, String.raw`"line\nline"`, String.raw`"\ud800"`, String.raw`"a\u202eb"`, '" a b "', 'a b']);
   expect(visibleText('plain text', 6)).toBe('plain ');
+});
+
+test('an empty text is not shown like a text of two quotes', () => {
+  expect(['', '""', '"a" b'].map((text) => visibleText(text))).toEqual(['""', String.raw`"\"\""`, String.raw`"\"a\" b"`]);
+});
+
+test('characters that join or separate visible ones are shown as they are', () => {
+  const texts = ['👨‍👩‍👧 done', 'می\u200cخواهم', 'CD\u200cها', '10\u00a0€'];
+  expect(texts.map((text) => visibleText(text))).toEqual(texts);
+  expect(texts.map((text) => lineOf(text, 80))).toEqual(texts.map((text) => `"${text}"`));
+  expect(['\u00a010', '10\u00a0'].map((text) => visibleText(text))).toEqual(['"\u00a010"', '"10\u00a0"']);
+  expect(['\u200d', 'a\u200cb'].map((text) => visibleText(text))).toEqual([String.raw`"\u200d"`, String.raw`"a\u200cb"`]);
 });

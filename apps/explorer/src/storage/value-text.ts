@@ -104,9 +104,9 @@ export function nameText(name: string): string {
   return isPlainName(name) && name !== '__proto__' ? name : quotedText(name);
 }
 
-/** Whether the name of an array's property is that of an element. */
+/** Whether the name of an array's property is that of an element, whose index is at most 2^32-2. */
 function isIndex(name: string): boolean {
-  return /^(?:0|[1-9]\d*)$/u.test(name);
+  return /^(?:0|[1-9]\d*)$/u.test(name) && Number(name) < 2 ** 32 - 1;
 }
 
 /** Whether a name can follow a dot, or is an index. */
