@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, sep } from 'node:path';
@@ -18,17 +18,21 @@ export function pagePaths(): string[] {
     .sort();
 }
 
-/** The file at a path below the base, or undefined for a path without a file or outside the folder. */
-function fileAt(path: string | undefined): string | undefined {
+/** The file of a folder at a path below the base, or undefined for a path without a file or outside the folder. */
+function fileAt(folder: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   try {
-    const file = join(dist, decodeURIComponent(path));
-    if (file !== dist && !file.startsWith(dist + sep)) return undefined;
-    return path === '' || path.endsWith('/') ? join(file, 'index.html') : file;
+    const file = join(folder, decodeURIComponent(path));
+    if (file !== folder && !file.startsWith(folder + sep)) return undefined;
+    return fileIfAny(path === '' || path.endsWith('/') ? join(file, 'index.html') : file);
   } catch {
     // The path is not correctly encoded.
     return undefined;
   }
+}
+
+function fileIfAny(file: string): string | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true ? file : undefined;
 }
 
 /** The base path for which the site was built. */
@@ -42,14 +46,18 @@ export class SiteServer {
     this.#server = server;
   }
 
-  /** @param port the port to try first; 0, the default, or a port that is in use gives any free one. */
-  static async start(port = 0): Promise<SiteServer> {
+  /**
+   * @param port the port to try first; 0, the default, or a port that is in use gives any free one.
+   * @param folder the folder of the built site.
+   */
+  static async start(port = 0, folder = dist): Promise<SiteServer> {
     const server = createServer((request, response) => {
       const path = new URL(request.url!, 'http://localhost').pathname;
-      const file = fileAt(path.startsWith(base) ? path.slice(base.length) : undefined);
-      // As static hosts do.
-      if (file === undefined || !existsSync(file) || !statSync(file).isFile()) response.writeHead(404, { 'content-type': TYPES['.html'] }).end(readFileSync(join(dist, '404.html')));
-      else response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(readFileSync(file));
+      const file = fileAt(folder, path.startsWith(base) ? path.slice(base.length) : undefined);
+      // As static hosts do. A site that is not built has no such page either.
+      const shown = file ?? fileIfAny(join(folder, '404.html'));
+      const type = shown === undefined ? TYPES['.txt'] : (TYPES[extname(shown)] ?? 'application/octet-stream');
+      response.writeHead(file === undefined ? 404 : 200, { 'content-type': type }).end(shown === undefined ? 'Not found' : readFileSync(shown));
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
