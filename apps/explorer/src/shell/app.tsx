@@ -37,6 +37,7 @@ export function App() {
   const [theme, setTheme] = useTheme();
   const main = useRef<HTMLElement>(null);
   const lastView = useRef(shown);
+  const isStep = shown === 'story' && embedded !== undefined;
   useEffect(() => {
     document.title = `${TITLES[shown]} · Bloom explorer`;
     // A link to a place within the view has focused it already.
@@ -48,15 +49,16 @@ export function App() {
     addEventListener('dragover', preventOpening);
     const drop = (event: DragEvent): void => {
       preventOpening(event);
-      if (hasFiles(event)) void droppedFiles(event.dataTransfer!).then((dropped) => session.take(dropped));
+      // A step in another page stays what it is.
+      if (!isStep && hasFiles(event)) void droppedFiles(event.dataTransfer!).then((dropped) => session.take(dropped));
     };
     addEventListener('drop', drop);
     return () => {
       removeEventListener('dragover', preventOpening);
       removeEventListener('drop', drop);
     };
-  }, [session]);
-  if (shown === 'story' && embedded !== undefined) {
+  }, [session, isStep]);
+  if (isStep) {
     return (
       <main id="view">
         <EmbeddedStep number={embedded} />

@@ -229,6 +229,7 @@ function codecText({ codecName }: TableFacts, check: CheckFacts | undefined): st
 function CheckCard({ client, form }: { readonly client: TableClient; readonly form: ByteForm }) {
   const { result: facts, failure, progress } = useTask(client.check);
   const { result: trial } = useTask(client.rates);
+  const { isIndexRead } = client.facts;
   const hasRates = facts?.isSound === true && client.facts.filter.state === 'used';
   const isMeasured = hasRates && client.facts.byteLength <= MOST_MEASURED_BYTES;
   useEffect(() => {
@@ -240,18 +241,17 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
       {failure !== undefined && <FailureNotice failure={failure} title="The check failed." />}
-      {!client.facts.isIndexRead ? (
-        <p class="notice is-warn" data-fact="uncounted">What it contains is not known, because its index cannot be read.</p>
-      ) : progress !== undefined ? (
+      {!isIndexRead && <p class="notice is-warn" data-fact="uncounted">What it contains is not known, because its index cannot be read.</p>}
+      {progress !== undefined ? (
         <Progress label="Checking every byte" done={progress.done} total={progress.total} onCancel={() => client.check.cancel()} />
       ) : facts === undefined ? (
         <>
-          <p class="muted">Only the footer, the index and the filters have been read so far. A check reads all {byteSize(client.facts.byteLength)} and verifies every checksum, the order of keys, and that each key passes its filter.</p>
+          {isIndexRead && <p class="muted">Only the footer, the index and the filters have been read so far. A check reads all {byteSize(client.facts.byteLength)} and verifies every checksum, the order of keys, and that each key passes its filter.</p>}
           <button type="button" class="is-primary" onClick={() => void client.check.start()}>
             Check the whole file
           </button>
         </>
-      ) : (
+      ) : isIndexRead && (
         <>
         <dl class="facts">
           <Fact name="Entries">

@@ -293,6 +293,22 @@ describeInChromium('the story', ({ open }) => {
     await expect.poll(() => explorer.page.locator('[data-step]').count()).toBe(7);
   });
 
+  test('a file dropped on an embedded step changes nothing', async () => {
+    const explorer = await open('?embed=1');
+    const { page } = explorer;
+    const url = page.url();
+    await explorer.drop('main', { name: 'words.ldb', bytes: weatherTable() });
+    // The browser would open the file if the page left the event alone.
+    expect(await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['x'], 'x.ldb'));
+      return ['dragover', 'drop'].map((type) => document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })));
+    })).toEqual([false, false]);
+    // Reading what was dropped and opening it would take a moment.
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+    expect([page.url(), await page.locator('[data-step]').count()]).toEqual([url, 1]);
+  });
+
   test('axe finds nothing in the story with all its answers, and in a step alone, in both themes, wide and narrow', async () => {
     for (const hash of ['', '?embed=4']) {
       const explorer = await open(hash);

@@ -329,6 +329,19 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(await explorer.page.locator('[data-fact=entries]').count()).toBe(0);
   });
 
+  test('checks a large table whose index cannot be read, on request', async () => {
+    const bytes = big.slice();
+    // The handle of the index in the footer.
+    for (let at = 5; at < 10; at++) bytes[bytes.length - 48 + at]! ^= 0x7f;
+    const explorer = await opened({ name: 'large.ldb', bytes });
+    expect(await explorer.fact('uncounted')).toMatch(/^What it contains is not known/);
+    expect(await explorer.region('Findings').textContent()).not.toContain('whole file');
+    await explorer.button('Check the whole file').click();
+    await expect.poll(() => explorer.button('Check the whole file').count()).toBe(0);
+    await explorer.region('Not checked').waitFor();
+    expect(await explorer.page.locator('[data-fact=entries]').count()).toBe(0);
+  });
+
   test('detects tables of a database, and decodes their keys', async () => {
     const { bytes } = realTables().find(({ file }) => /^forensicsim.*000116/.test(file))!;
     const explorer = await opened({ name: 'idb.ldb', bytes: bytes() });
