@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { droppedFiles, pickedFiles } from '../src/controls/dropped-files.js';
-import { DroppedNames } from '../src/session/dropped-names.js';
+import { DroppedNames, identityOf } from '../src/session/dropped-names.js';
 
 /** A folder by its entries, a file, or an entry that the browser refuses to read. */
 type Given = 'file' | 'refused file' | 'refused folder' | { readonly [name: string]: Given };
@@ -71,12 +71,20 @@ test('finds the files of databases that are among very many others, and counts t
 
 test('each dropped file has a name of its own in the URL', () => {
   const names = new DroppedNames<number>();
-  const [first, second, third, later] = [{}, {}, {}, {}];
-  names.add(1, 'a', first);
-  names.add(2, 'a', second);
-  names.add(3, 'a (2)', third);
-  names.add(4, 'a', first);
-  names.replace(second, 5, 'a', later);
+  const [first, second, third, later, again] = [{}, {}, {}, {}, {}];
+  names.add(1, 'a', first, '1');
+  names.add(2, 'a', second, '2');
+  names.add(3, 'a (2)', third, '3');
+  names.add(4, 'a', first, '1');
+  names.replace(second, 5, 'a', later, '5');
   expect([first, second, third, later].map((content) => names.nameOf(content))).toEqual(['a', 'a (2)', 'a (2) (2)', 'a (2)']);
   expect([names.get('a'), names.get('a (2)'), names.get('a (2) (2)'), names.get('b'), names.get(null)]).toEqual([4, 5, 3, undefined, undefined]);
+  names.add(6, 'a', again, '5');
+  expect([names.nameOf(again), names.get('a (2)'), names.get('a')]).toEqual(['a (2)', 6, 4]);
+});
+
+test('files that are dropped again have the identity that they had', () => {
+  const files = (size = 1, lastModified = 5): File[] => ['a', 'b'].map((name) => new File(['x'.repeat(size)], name, { lastModified }));
+  expect(identityOf(files().reverse())).toBe(identityOf(files()));
+  expect(new Set([files(), files(2), files(1, 6), files().slice(1)].map(identityOf)).size).toBe(4);
 });

@@ -4,7 +4,7 @@ import { SAMPLE_DATABASE_FILES, sampleUrl } from '../session/sample-url.js';
 
 /** The origin of a folder. */
 export type FolderOrigin = (
-  | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
+  | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[]; /** What it is a copy of. The next copy takes its place. */ readonly copyOf?: string }
   | { readonly kind: 'url'; readonly name: string; readonly url: string; /** The names of the files, if they are known. */ readonly files?: readonly string[] }
 ) & {
   /** Whether to read keys in bytewise order, although the database has another order, which the page does not know. */

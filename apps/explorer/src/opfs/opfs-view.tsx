@@ -11,6 +11,9 @@ import { OpfsClient, type OpfsState, LISTED_ENTRIES } from './opfs-client.js';
 
 const NO_STATE: OpfsState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
 
+/** What the files that other views open are copies of. */
+const COPIED = 'the database in this browser';
+
 /** A database in the origin private file system, which persists when the page is reloaded. */
 export function OpfsView() {
   const [, redraw] = useReducer((drawn: number) => drawn + 1, 0);
@@ -165,11 +168,11 @@ function Folder({ client, state: { files } }: Shown) {
       setFailure(failureFacts(error));
     }
   }
-  const open = (): Promise<void> => withFiles((all) => session.take({ name: 'database', files: all.map((file) => ({ path: `database/${file.name}`, file })), unread: 0, again: undefined }));
+  const open = (): Promise<void> => withFiles((all) => session.openDatabase({ kind: 'files', name: 'database', files: all, copyOf: COPIED }));
   const openOne = (name: string): Promise<void> =>
     withFiles((all) => {
       const file = all.find((one) => one.name === name);
-      if (file !== undefined) session.openTable({ kind: 'file', file });
+      if (file !== undefined) session.openTable({ kind: 'file', file, copyOf: COPIED });
     });
   return (
     <section class="card" aria-label="The folder">

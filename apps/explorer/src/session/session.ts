@@ -20,7 +20,7 @@ import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table
 import { type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
 import { StorageClient } from '../storage/storage-client.js';
 import { paramsOfStorage, storageFromParams, type StorageSearch, WHOLE_PROFILE } from '../storage/storage-place.js';
-import { DroppedNames } from './dropped-names.js';
+import { DroppedNames, identityOf } from './dropped-names.js';
 import { NOTHING_OPEN, type Opened, Opener } from './opener.js';
 import { Watchable } from './watchable.js';
 
@@ -52,6 +52,10 @@ const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, 
 
 /** The delay of URL changes, because browsers throttle pages that change their URL with each keystroke. */
 const URL_DELAY_MS = 100;
+
+function identityOfProfile({ folders }: ProfileOrigin): string {
+  return identityOf(folders.flatMap(({ files }) => files));
+}
 
 export class Session extends Watchable {
   #state: SessionState = { view: 'story', story: STORY_START, embedded: undefined, filter: INITIAL, table: NOTHING_OPEN, place: START, database: NOTHING_OPEN, ...NEW_DATABASE, storage: NOTHING_OPEN, stored: WHOLE_PROFILE, live: NEW_LIVE };
@@ -148,21 +152,21 @@ export class Session extends Watchable {
   }
 
   openTable(origin: FileOrigin): void {
-    if (origin.kind === 'file') this.#droppedFiles.add(origin, origin.file.name, origin.file);
+    if (origin.kind === 'file') this.#droppedFiles.add(origin, origin.file.name, origin.file, origin.copyOf ?? identityOf([origin.file]));
     this.#goTo('table', this.#tables.origin === undefined, { place: START });
     void this.#tables.open(origin);
   }
 
   /** @param view the view to show: the database or the lookup. */
   openDatabase(origin: FolderOrigin, view: 'database' | 'lookup' = 'database'): void {
-    if (origin.kind === 'files') this.#droppedFolders.add(origin, origin.name, origin.files);
+    if (origin.kind === 'files') this.#droppedFolders.add(origin, origin.name, origin.files, origin.copyOf ?? identityOf(origin.files));
     this.#goTo(view, this.#databases.origin === undefined, NEW_DATABASE);
     void this.#databases.open(origin);
   }
 
   /** Shows the stored data of a browser. */
   openProfile(origin: ProfileOrigin, stored = WHOLE_PROFILE): void {
-    if (origin !== sampleProfile) this.#droppedProfiles.add(origin, origin.name, origin.folders);
+    if (origin !== sampleProfile) this.#droppedProfiles.add(origin, origin.name, origin.folders, identityOfProfile(origin));
     this.#goTo('storage', this.#profiles.origin === undefined, { stored });
     void this.#profiles.open(origin);
   }
@@ -178,7 +182,7 @@ export class Session extends Watchable {
     const { profileOf } = await import('../storage/dropped-profile.js');
     const { files, unread } = await again();
     const origin = { ...profileOf(files, again, unread), name };
-    this.#droppedProfiles.replace(folders, origin, name, origin.folders);
+    this.#droppedProfiles.replace(folders, origin, name, origin.folders, identityOfProfile(origin));
     await this.#profiles.open(origin);
   }
 

@@ -4,7 +4,7 @@ import { sampleUrl } from '../session/sample-url.js';
 
 /** The origin of a file. */
 export type FileOrigin =
-  | { readonly kind: 'file'; readonly file: File; /** The database that it was opened out of. */ readonly folder?: FolderOrigin | undefined }
+  | { readonly kind: 'file'; readonly file: File; /** The database that it was opened out of. */ readonly folder?: FolderOrigin | undefined; /** What it is a copy of. The next copy takes its place. */ readonly copyOf?: string }
   | { readonly kind: 'url'; readonly url: string; readonly name: string };
 
 const SAMPLE_TABLE = 'weather.ldb';

@@ -80,5 +80,13 @@ describeInChromium('the view of a database in the browser', ({ open }) => {
     await page.getByRole('button', { name: 'Open as a database' }).click();
     await page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
     await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('1');
+    // The next copy takes the place of the first, in the URL too.
+    await explorer.go('#/opfs');
+    await hasEntries(page, ['apple=red']);
+    await put(explorer, 'plum', 'blue');
+    await hasEntries(page, ['apple=red', 'plum=blue']);
+    await page.getByRole('button', { name: 'Open as a database' }).click();
+    await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('2');
+    expect(new URL(page.url()).hash).toBe('#/database?folder=database');
   });
 });

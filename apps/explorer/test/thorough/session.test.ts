@@ -127,6 +127,25 @@ describeInChromium('what is open and shown', ({ open }) => {
     await heading(explorer, 'second.ldb');
   });
 
+  test('a file that is dropped again keeps its name in the URL', async () => {
+    const explorer = await open('#/table');
+    const { page } = explorer;
+    const small = weather.find(({ name }) => name === '000012.ldb')!;
+    const drop = (): Promise<void> =>
+      page.locator('main').evaluate((main, bytes) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([Uint8Array.from(bytes)], 'again.ldb', { lastModified: 5 }));
+        main.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      }, [...small.bytes]);
+    await drop();
+    await heading(explorer, 'again.ldb');
+    await explorer.drop('main', { name: 'other.ldb', bytes: small.bytes });
+    await heading(explorer, 'other.ldb');
+    await drop();
+    await heading(explorer, 'again.ldb');
+    expect(new URL(page.url()).hash).toBe('#/table?file=again.ldb');
+  });
+
   test('Back leads to the file and the folder that were dropped before others of the same name', async () => {
     const explorer = await open('#/table');
     const { page } = explorer;
