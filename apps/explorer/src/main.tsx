@@ -7,15 +7,42 @@ import { SessionContext } from './session/use-session.js';
 import { App } from './shell/app.js';
 
 const session = new Session();
-session.start();
-render(
-  <SessionContext.Provider value={session}>
-    <App />
-  </SessionContext.Provider>,
-  document.getElementById('explorer')!,
-);
+/** The time that a newer build may take to replace this one before the page is shown. */
+const UPDATE_MS = 3000;
+
+/** Loads the page again if a newer build waits and no other page of this one is open. */
+async function update(): Promise<void> {
+  const { serviceWorker } = navigator;
+  const registration = serviceWorker.controller === null ? undefined : await serviceWorker.getRegistration();
+  // That of a folder above belongs to another page.
+  const waiting = registration?.scope === new URL('./', location.href).href ? registration.waiting : undefined;
+  if (!waiting) return;
+  await new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = resolve;
+    setTimeout(resolve, UPDATE_MS);
+    serviceWorker.addEventListener('controllerchange', () => location.reload());
+    waiting.postMessage(null, [port2]);
+  });
+}
+
+function start(): void {
+  session.start();
+  render(
+    <SessionContext.Provider value={session}>
+      <App />
+    </SessionContext.Provider>,
+    document.getElementById('explorer')!,
+  );
+}
+
 if (import.meta.env.PROD && isSecureContext) {
   // Lets the page work offline. Browsers that block storage refuse this in different ways; views that are loaded later need this module to end well.
   const register = async (): Promise<unknown> => navigator.serviceWorker.register('./service-worker.js');
-  register().catch(() => undefined);
-}
+  void update()
+    .catch(() => undefined)
+    .then(() => {
+      start();
+      register().catch(() => undefined);
+    });
+} else start();

@@ -2,13 +2,19 @@
  * Stores the files of the page, so that it works offline. Files that the user opens by URL are never stored.
  *
  * The worker of a newer build waits until no page of the older one is open, because such a page still loads views and workers of its
- * own build, and shares the database in the browser with other tabs.
+ * own build, and shares the database in the browser with other tabs. A page that has not started yet asks it to take over, which it
+ * does if no other page is open.
  */
 
 /** The part of a service worker's scope that is used, because TypeScript has types for pages or for workers, not for both. */
 interface Scope {
   readonly registration: { readonly scope: string };
-  readonly clients: { claim(): Promise<void> };
+  readonly clients: {
+    claim(): Promise<void>;
+    matchAll(options: { readonly includeUncontrolled: boolean }): Promise<readonly { readonly url: string }[]>;
+  };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: 'message', listener: (event: { readonly ports: readonly MessagePort[]; waitUntil(done: Promise<unknown>): void }) => void): void;
   addEventListener(type: 'install' | 'activate', listener: (event: { waitUntil(done: Promise<unknown>): void }) => void): void;
   addEventListener(type: 'fetch', listener: (event: { readonly request: Request; respondWith(response: Promise<Response>): void }) => void): void;
 }
@@ -25,6 +31,8 @@ const URLS = __FILES__.map((file) => new URL(file, scope.registration.scope).hre
 
 scope.addEventListener('install', (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(URLS))));
 
+scope.addEventListener('message', (event) => event.waitUntil(takeOver(event.ports[0])));
+
 scope.addEventListener('activate', (event) => {
   event.waitUntil(
     caches
@@ -38,6 +46,12 @@ scope.addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.url.startsWith(scope.registration.scope) && (request.method === 'GET' || request.method === 'HEAD')) event.respondWith(answer(request));
 });
+
+async function takeOver(refused: MessagePort | undefined): Promise<void> {
+  const pages = await scope.clients.matchAll({ includeUncontrolled: true });
+  if (pages.filter(({ url }) => url.startsWith(scope.registration.scope)).length > 1) refused?.postMessage(null);
+  else await scope.skipWaiting();
+}
 
 async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);

@@ -180,6 +180,39 @@ describeInChromium('the whole page', ({ open, server }) => {
     }).toEqual([old!.replace(version, 'newer')]);
   });
 
+  test('the only open page gets a newer build when it is reloaded, and one of two pages does not', async () => {
+    server().cachesAssets = false;
+    onTestFinished(() => {
+      server().cachesAssets = true;
+      server().replaced.clear();
+    });
+    const { page } = await open('', { serviceWorkers: 'allow' });
+    const hasWorker = (which: 'active' | 'waiting'): Promise<boolean> => page.evaluate(async (key) => (await navigator.serviceWorker.getRegistration())?.[key]?.state === (key === 'active' ? 'activated' : 'installed'), which);
+    const build = (of: Page): Promise<string | null> => of.evaluate(() => document.querySelector('meta[name=build]')?.getAttribute('content') ?? null);
+    await expect.poll(() => hasWorker('active')).toBe(true);
+    const [old] = await page.evaluate(() => caches.keys());
+    const version = old!.split(' ').at(-1)!;
+    const worker = readFileSync(join(dist, 'service-worker.js'), 'utf8');
+    server().replaced.set('service-worker.js', worker.replace(version, 'newer'));
+    for (const path of ['', 'index.html']) server().replaced.set(path, readFileSync(join(dist, 'index.html'), 'utf8').replace('<head>', '<head><meta name="build" content="newer">'));
+    await page.reload();
+    await expect.poll(() => hasWorker('waiting')).toBe(true);
+    const other = await page.context().newPage();
+    await other.goto(server().url);
+    await other.locator('[data-step]').first().waitFor();
+    await other.reload();
+    await other.locator('[data-step]').first().waitFor();
+    expect([await build(page), await build(other), await page.evaluate(() => caches.keys())]).toEqual([null, null, expect.arrayContaining([old])]);
+    await other.close();
+    await page.evaluate(() => (location.hash = '#/filter?n=77'));
+    await page.locator('.bench').waitFor();
+    await page.reload();
+    await expect.poll(() => build(page).catch(() => undefined)).toBe('newer');
+    await page.locator('.bench').waitFor();
+    expect(page.url()).toBe(`${server().url}#/filter?n=77`);
+    expect(await page.evaluate(() => caches.keys())).toEqual([old!.replace(version, 'newer')]);
+  });
+
   test('remembers the theme, and links lead to all views', async () => {
     const explorer = await open('');
     const { page } = explorer;
