@@ -18,11 +18,10 @@ async function update(): Promise<void> {
   const waiting = registration?.scope === new URL('./', location.href).href ? registration.waiting : undefined;
   if (!waiting) return;
   await new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = resolve;
+    serviceWorker.onmessage = resolve;
     setTimeout(resolve, UPDATE_MS);
-    serviceWorker.addEventListener('controllerchange', () => location.reload());
-    waiting.postMessage(null, [port2]);
+    serviceWorker.oncontrollerchange = () => location.reload();
+    waiting.postMessage(0);
   });
 }
 

@@ -11,12 +11,17 @@ interface Scope {
   readonly registration: { readonly scope: string };
   readonly clients: {
     claim(): Promise<void>;
-    matchAll(options: { readonly includeUncontrolled: boolean }): Promise<readonly { readonly url: string }[]>;
+    matchAll(options: { readonly includeUncontrolled: boolean }): Promise<readonly Page[]>;
   };
   skipWaiting(): Promise<void>;
-  addEventListener(type: 'message', listener: (event: { readonly ports: readonly MessagePort[]; waitUntil(done: Promise<unknown>): void }) => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly source: Page; waitUntil(done: Promise<unknown>): void }) => void): void;
   addEventListener(type: 'install' | 'activate', listener: (event: { waitUntil(done: Promise<unknown>): void }) => void): void;
   addEventListener(type: 'fetch', listener: (event: { readonly request: Request; respondWith(response: Promise<Response>): void }) => void): void;
+}
+
+interface Page {
+  readonly url: string;
+  postMessage(message: string): void;
 }
 
 /** The build puts the names of all files here, and a hash of them all. */
@@ -31,7 +36,7 @@ const URLS = __FILES__.map((file) => new URL(file, scope.registration.scope).hre
 
 scope.addEventListener('install', (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(URLS))));
 
-scope.addEventListener('message', (event) => event.waitUntil(takeOver(event.ports[0])));
+scope.addEventListener('message', (event) => event.waitUntil(takeOver(event.source)));
 
 scope.addEventListener('activate', (event) => {
   event.waitUntil(
@@ -47,9 +52,9 @@ scope.addEventListener('fetch', (event) => {
   if (request.url.startsWith(scope.registration.scope) && (request.method === 'GET' || request.method === 'HEAD')) event.respondWith(answer(request));
 });
 
-async function takeOver(refused: MessagePort | undefined): Promise<void> {
+async function takeOver(from: Page): Promise<void> {
   const pages = await scope.clients.matchAll({ includeUncontrolled: true });
-  if (pages.filter(({ url }) => url.startsWith(scope.registration.scope)).length > 1) refused?.postMessage(null);
+  if (pages.filter(({ url }) => url.startsWith(scope.registration.scope)).length > 1) from.postMessage('another page is open');
   else await scope.skipWaiting();
 }
 
