@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { goldenDatabases } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
 import { bloom } from '../bloom.js';
@@ -62,6 +63,7 @@ describe('--json prints the summary', () => {
     scratch.write('nothing.ldb', 'no table');
     expect(await summaryOf(['salvage', 'nothing.ldb', '-o', 'none.ldb'], 1)).toMatchObject({ output: null, entries: 0, inputs: [{ input: 'nothing.ldb', entries: 0 }] });
 
+    const { size } = statSync(join(golden.path, table));
     truncateSync(scratch.at(`damaged/${table}`), 100);
     expect(await summaryOf(['repair', 'damaged'], 1)).toEqual({
       folder: 'damaged',
@@ -71,7 +73,10 @@ describe('--json prints the summary', () => {
       written: number,
       entries: number,
       setAside: expect.arrayContaining([{ file: table, as: table, reason: 'damaged' }]) as unknown,
-      lost: [{ file: table, offset: 0, bytes: 100, reason: expect.any(String) as unknown, code: 'BLOOM_BAD_CHECKSUM' }],
+      lost: [
+        { file: table, offset: 0, bytes: 100, reason: expect.any(String) as unknown, code: 'BLOOM_BAD_CHECKSUM' },
+        { file: table, offset: 100, bytes: size - 100, reason: `the file ends here, but the MANIFEST says that it has ${size} bytes`, code: 'BLOOM_TRUNCATED' },
+      ],
       moreLost: 0,
     });
   });
