@@ -14,7 +14,7 @@ const UPDATE_MS = 3000;
 async function update(): Promise<void> {
   const { serviceWorker } = navigator;
   const registration = serviceWorker.controller === null ? undefined : await serviceWorker.getRegistration();
-  // That of a folder above belongs to another page.
+  // A registration for a parent folder belongs to another page.
   const waiting = registration?.scope === new URL('./', location.href).href ? registration.waiting : undefined;
   if (!waiting) return;
   await new Promise((resolve) => {
@@ -36,7 +36,7 @@ function start(): void {
 }
 
 if (import.meta.env.PROD && isSecureContext) {
-  // Lets the page work offline. Browsers that block storage refuse this in different ways; views that are loaded later need this module to end well.
+  // Lets the page work offline. Browsers that block storage reject the call or throw, and an exception here would keep the views from loading.
   const register = async (): Promise<unknown> => navigator.serviceWorker.register('./service-worker.js');
   void update()
     .catch(() => undefined)

@@ -213,7 +213,7 @@ function withChecks<Base>(base: Base): Base {
       throw reasonOf(error);
     });
     if (!isParentOpen) return noting;
-    // Without a further promise, because a chained batch throws until the sublevel is open, and calls may count on abstract-level's few turns.
+    // Returned without another promise around it, so that the sublevel opens as soon as in classic-level: until then, its chained batches throw.
     noting.catch(() => undefined);
     return opening;
   });
@@ -225,7 +225,7 @@ function withChecks<Base>(base: Base): Base {
     const notedRun = (given: unknown): Promise<void> => noted(this, new Promise((resolve) => resolve(run(given))));
     postopen.run = notedRun;
     try {
-      // Sublevels wait for it when they are opened. If the level is open, there is nothing to explain, and they wait for no further promise.
+      // Sublevels open their parent with `passive`. If it is open already, there is no failure to explain, and another promise would only delay them.
       const isExplained = (options as { readonly passive?: unknown } | undefined)?.passive === true && this.status !== 'open';
       const opening = before.open!.call(this, options);
       return isExplained ? explainedLater(this, opening) : opening;

@@ -26,11 +26,11 @@ interface Common {
   hasWritingEnded: boolean;
 }
 
-/** What a walk tells its store of a read. `close` of the store waits for the end of the read. */
+/** How a walk reports its reads to its store, whose `close` waits until each of them has ended. */
 interface WalkCalls {
   readonly begun: () => void;
   readonly ended: () => void;
-  /** The error to throw for one of a read. */
+  /** Converts the error of a read to the one that is thrown. */
   readonly errorOf: (error: unknown) => unknown;
 }
 
@@ -49,7 +49,7 @@ export class DatabaseStore implements LevelStore {
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #sharing: Sharing;
-  /** Calls, because a function around the promise of each read would add two promises. */
+  /** Separate calls, because a function that wraps the promise of a read would make two more promises for each. */
   readonly #walkCalls: WalkCalls = {
     begun: () => {
       this.#reading++;

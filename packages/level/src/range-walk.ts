@@ -115,7 +115,7 @@ export class RangeWalk {
     return bound.inclusive ? seeking : this.#pass(seeking, bound.key);
   }
 
-  /** Moves on if the entry is the one of `key`. */
+  /** Skips the entry of `key`, if that is where `seeking` ends. */
   async #pass(seeking: Promise<boolean>, key: Uint8Array): Promise<boolean> {
     const isThere = await seeking;
     return isThere && this.#compare(this.cursor.key, key) === 0 ? this.#step() : isThere;

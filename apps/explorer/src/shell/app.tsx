@@ -45,11 +45,11 @@ export function App() {
     lastView.current = shown;
   }, [shown]);
   useEffect(() => {
-    // Also beside the view, where the browser would open the file in place of the page.
+    // On the whole window, because a file dropped outside the view would make the browser leave the page.
     addEventListener('dragover', preventOpening);
     const drop = (event: DragEvent): void => {
       preventOpening(event);
-      // A step in another page stays what it is.
+      // A step that is embedded in another page does not turn into another view.
       if (!isStep && hasFiles(event)) void droppedFiles(event.dataTransfer!).then((dropped) => session.take(dropped));
     };
     addEventListener('drop', drop);

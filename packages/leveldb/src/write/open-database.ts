@@ -47,7 +47,7 @@ export class OpenDatabase implements TableFiles {
     return inCallOrder(folder, async (earlier) => {
       if (earlier !== undefined) await earlier;
       const settings = typeof given === 'function' ? await given() : given;
-      // Without a turn before it: a program may write a file into the folder as soon as it has called `open`, as it can with classic-level.
+      // Before the first `await`: with classic-level, a program can write a file into the folder as soon as it has called `open`.
       if (settings.createIfMissing) await folder.createFolder();
       const names = await mustNotLookForeign(folder, settings);
       const hold = await holdDatabaseFolder(folder, settings, names);
