@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, mkdir, stat } from 'node:fs/promises';
+import { link, mkdtemp, rename, rm, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
@@ -34,6 +34,23 @@ test.each([
   expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
   await mkdir(path);
   expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
+});
+
+test('a copy of a locked folder that shares its files, LOCK too, is not taken for it', async () => {
+  const folder = new WritableNodeFolder(path);
+  const lock = await folder.lock();
+  try {
+    const pin = pinFolder(path);
+    const copy = join(root, 'copy');
+    await mkdir(copy);
+    await link(join(path, 'LOCK'), join(copy, 'LOCK'));
+    expect(() => mustBePinned(pin)).not.toThrow();
+    await rename(path, join(root, 'moved'));
+    await rename(copy, path);
+    expect(() => mustBePinned(pin)).toThrow(expect.objectContaining({ code: 'BLOOM_FOLDER_CHANGED' }));
+  } finally {
+    await lock.release();
+  }
 });
 
 test('a pinned folder is synced by the method of its class', async () => {

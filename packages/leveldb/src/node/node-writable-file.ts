@@ -13,8 +13,8 @@ const syncLater = promisify(fdatasync);
 const writeLater = promisify(write);
 
 /**
- * Writes of up to this many bytes are synchronous: the system copies them in a few microseconds, and handing them to
- * another thread and back takes ten times as long.
+ * Writes of up to this many bytes are synchronous, and so is closing a file with that many unsynced ones: the system copies them in a few
+ * microseconds, and handing them to another thread and back takes ten times as long.
  */
 const FEW_BYTES = 64 * 2 ** 10;
 
@@ -97,8 +97,6 @@ export class NodeWritableFile implements WritableFile {
   /** When to check next that the file still has its name; Infinity on file systems that do not count the names of a file. */
   #nextLook: number;
   #closing: Promise<void> | undefined;
-  /** Whether something was written since the last sync. */
-  #isDirty = false;
   /** The number of bytes written since a sync began. */
   #unsyncedBytes = 0;
   #earlySync: Promise<void> | undefined;
@@ -122,7 +120,6 @@ export class NodeWritableFile implements WritableFile {
       this.#nextLook = time + LOOK_INTERVAL;
     }
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
-    this.#isDirty = true;
     const written = bytes.length > FEW_BYTES && !isProcessEnding() ? 0 : writeSync(this.#fd, bytes);
     // Bytes of a short write are left over only if a signal interrupted it, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);
@@ -145,7 +142,6 @@ export class NodeWritableFile implements WritableFile {
 
   async sync(): Promise<void> {
     // Bytes appended during the sync may not be part of it.
-    this.#isDirty = false;
     this.#unsyncedBytes = 0;
     try {
       // On macOS, all of these calls use F_FULLFSYNC.
@@ -198,13 +194,13 @@ export class NodeWritableFile implements WritableFile {
     return this.#closing;
   }
 
-  /** On another thread after unsynced writes, because network file systems write when a file is closed. */
+  /** On another thread if much is unsynced, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
     // Once the descriptor is closed, another file may get its number, and the sync would be of that file.
     if (this.#earlySync !== undefined) await this.#earlySync;
     // A listener that stayed would keep the module in memory where test runners and servers load it again and again.
     if (--openFiles === 0) process.off('exit', writeAtExit);
-    if (this.#isDirty) await closeLater(this.#fd);
+    if (this.#unsyncedBytes > FEW_BYTES) await closeLater(this.#fd);
     else closeSync(this.#fd);
   }
 

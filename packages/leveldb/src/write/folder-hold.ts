@@ -20,24 +20,25 @@ interface FolderCall {
   place: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<void>;
+  hasEnded: boolean;
   readonly isLastWork: boolean;
 }
 
-/** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop. */
+/** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop, for {@link lockOf}. */
 const calls = new Set<FolderCall>();
 
 /**
- * The calls for a folder, and its place, if it was needed. Calls for the same folder usually have the same object or name, so the place, for which
- * some folders ask the system, is seldom needed.
+ * Those of `among` that are for a folder, and its place, if it was needed. Calls for the same folder usually have the same object or name, so the
+ * place, for which some folders ask the system, is seldom needed.
  */
-function callsFor(folder: WritableFolder): { found: FolderCall[]; place: string | undefined } {
+function callsFor(folder: WritableFolder, among: Iterable<FolderCall>): { found: FolderCall[]; place: string | undefined } {
   const { name } = folder;
   let place: string | undefined;
   const isSamePlace = (call: FolderCall): boolean => {
     place ??= folder.place?.();
     return place !== undefined && place === (call.place ??= call.folder.place?.());
   };
-  const found = [...calls].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name) || isSamePlace(call));
+  const found = [...among].filter((call) => call.folder === folder || (name !== undefined && call.folder.name === name) || isSamePlace(call));
   return { found, place };
 }
 
@@ -46,26 +47,26 @@ function callsFor(folder: WritableFolder): { found: FolderCall[]; place: string 
  * it uses the folder. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it and delete the database that is being opened.
  */
 export function inCallOrder<T>(folder: WritableFolder, make: (earlier: Promise<unknown> | undefined) => Promise<T>): Promise<T> {
-  const { found, place } = callsFor(folder);
+  const unended = [...calls].filter(({ hasEnded }) => !hasEnded);
+  const { found, place } = callsFor(folder, unended);
   const made = make(found.length === 0 ? undefined : Promise.all(found.map(({ ended }) => ended)));
-  const call: FolderCall = { folder, place, ended: settled(made), isLastWork: false };
-  calls.add(call);
+  const call = addCall(folder, place, made, false);
   void call.ended.then(() => calls.delete(call));
   return made;
 }
 
-/** The end of work that may fail. */
-function settled(work: Promise<unknown>): Promise<void> {
-  return work.then(
-    () => undefined,
-    () => undefined,
-  );
+function addCall(folder: WritableFolder, place: string | undefined, work: Promise<unknown>, isLastWork: boolean): FolderCall {
+  const end = (): void => {
+    call.hasEnded = true;
+  };
+  const call: FolderCall = { folder, place, ended: work.then(end, end), hasEnded: false, isLastWork };
+  calls.add(call);
+  return call;
 }
 
 /** Announces the last work on a folder before its database is closed. Later calls of this thread for the folder wait for it. */
 export function announceLastWork(folder: WritableFolder, work: Promise<unknown>): void {
-  const call: FolderCall = { folder, place: undefined, ended: settled(work), isLastWork: true };
-  calls.add(call);
+  const call = addCall(folder, undefined, work, true);
   // An attempt to lock that has just failed looks for this call one turn later.
   void call.ended.then(turn).then(() => calls.delete(call));
 }
@@ -106,7 +107,7 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
     } catch (error) {
       // The holder may be in this process. A caller that retries at once would never let it continue.
       await turn();
-      const lastWork = callsFor(folder).found.find(({ isLastWork }) => isLastWork);
+      const lastWork = callsFor(folder, calls).found.find(({ isLastWork }) => isLastWork);
       if (lastWork === undefined) throw error;
       await lastWork.ended;
     }
