@@ -193,13 +193,13 @@ function userKeyAt(memtable: Memtable, node: number): Uint8Array {
 test('a lookup finds each of many versions of a key, those that were added before the index was made and those after', () => {
   const memtable = new Memtable(compareInternalKeys);
   const userKey = Buffer.from('key');
-  for (let sequence = 1n; sequence <= 100n; sequence++) {
-    add(memtable, userKey, sequence, 1, Uint8Array.of(Number(sequence)));
-    if (sequence % 10n !== 0n) continue;
-    for (let at = 0n; at <= 110n; at++) {
-      const node = memtable.find(encodeInternalKey({ userKey, sequence: at, type: 0xff }));
-      const found = node === 0 ? 0n : BigInt(memtable.arena[memtable.keyStart(node) + memtable.keyLength(node)]!);
-      expect(found).toBe(at > sequence ? sequence : at);
+  for (let sequence = 1; sequence <= 400; sequence++) {
+    add(memtable, userKey, BigInt(sequence), 1, Uint8Array.of(sequence >> 8, sequence));
+    if (sequence % 40 !== 0) continue;
+    for (let at = 0; at <= 410; at++) {
+      const node = memtable.find(encodeInternalKey({ userKey, sequence: BigInt(at), type: 0xff }));
+      const found = node === 0 ? 0 : new DataView(memtable.arena.buffer, memtable.keyStart(node) + memtable.keyLength(node)).getUint16(0);
+      expect(found).toBe(Math.min(at, sequence));
     }
   }
 });
@@ -207,10 +207,10 @@ test('a lookup finds each of many versions of a key, those that were added befor
 test('of entries with the same internal key, a lookup finds the one added last, before the index is made and after', () => {
   const memtable = new Memtable(compareInternalKeys);
   const key = encodeInternalKey({ userKey: Uint8Array.of(7), sequence: 5n, type: 0xff });
-  for (let value = 1; value <= 40; value++) {
+  for (let value = 1; value <= 300; value++) {
     add(memtable, Uint8Array.of(7), 5n, 1, Uint8Array.of(value));
     const node = value < 3 ? memtable.seek(key) : memtable.find(key);
-    expect(memtable.arena[memtable.keyStart(node) + memtable.keyLength(node)]).toBe(value);
+    expect(memtable.arena[memtable.keyStart(node) + memtable.keyLength(node)]).toBe(value % 256);
   }
 });
 
@@ -220,15 +220,17 @@ function searches(memtable: Memtable, name: string, count: number): number {
   return nodes.filter((node) => node !== 0).length;
 }
 
-test('a lookup searches until there was one lookup for every eight entries, and again where many were added without lookups', () => {
+test('a lookup searches until there are 256 entries and was one lookup for every eight, and again where many were added without lookups', () => {
   const memtable = new Memtable(compareInternalKeys);
   add(memtable, Uint8Array.of(0xff), 1n, 1, new Uint8Array(0));
   const addTo = (count: number): void => {
     while (memtable.count < count) add(memtable, Buffer.from(`key ${memtable.count}`), 1n, 1, new Uint8Array(0));
   };
-  addTo(80);
-  expect(searches(memtable, 'none', 100)).toBe(9);
-  // The index was made for 80 entries, and has grown: a hundred lookups are enough for 800.
+  addTo(255);
+  expect(searches(memtable, 'few', 20)).toBe(20);
+  addTo(300);
+  expect(searches(memtable, 'none', 80)).toBe(17);
+  // The index was made for 300 entries, and has grown: a hundred lookups are enough for 800.
   addTo(800);
   expect(searches(memtable, 'other', 100)).toBe(0);
   // They are not enough for 2,000, but it is not full.
@@ -246,7 +248,10 @@ test.each(['before', 'after'])('lookups search the skip list where a thousand ke
   const memtable = new Memtable(compareInternalKeys);
   const last = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
   add(memtable, last, 1n, 1, new Uint8Array(0));
-  if (when === 'after') expect(searches(memtable, 'none', 10)).toBe(0);
+  if (when === 'after') {
+    for (let n = 0; n < 300; n++) add(memtable, Buffer.from(`key ${n}`), 1n, 1, new Uint8Array(0));
+    expect(searches(memtable, 'none', 100)).toBe(37);
+  }
   const keys = collidingKeys(1000);
   for (const key of keys) add(memtable, key, 1n, 1, new Uint8Array(0));
   expect(searches(memtable, 'absent', 1000)).toBe(1000);
