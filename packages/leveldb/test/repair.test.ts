@@ -102,7 +102,7 @@ test('a repair reports a table that the MANIFEST lists but the folder lacks as l
   await mustBeSound(folder);
 });
 
-test('a repair reports what is missing of a table that ends before any of its blocks, or is empty', async () => {
+test.each([{}, { fromTablesAlone: true }])('a repair with %j reports what is missing of a table that ends before any of its blocks, or is empty', async (options) => {
   const { files } = await someDatabase(3);
   const name = [...files.keys()].find((each) => each.endsWith('.ldb'))!;
   const table = files.get(name)!;
@@ -111,7 +111,7 @@ test('a repair reports what is missing of a table that ends before any of its bl
   expect(offsets.length).toBeGreaterThan(4);
   for (const end of offsets) {
     const folder = new WritableMemoryFolder(new Map(files).set(name, table.slice(0, end)));
-    const { lost, setAside } = await Database.repair(folder);
+    const { lost, setAside } = await Database.repair(folder, options);
     const reason = `the file ends here, but the MANIFEST says that it has ${table.length} bytes`;
     expect(lost, `${end} of ${table.length} bytes`).toEqual([{ file: name, offset: end, byteLength: table.length - end, reason, code: 'BLOOM_TRUNCATED' }]);
     expect(setAside).toContainEqual({ file: name, as: name, reason: 'damaged' });

@@ -126,6 +126,8 @@ class Repair {
   readonly #damaged: DamagedTable[] = [];
   /** Tables that are listed, but are not files. */
   readonly #unreadable: DamagedTable[] = [];
+  /** The MANIFEST that says which tables there were, even if it is not used; undefined if all are damaged. */
+  #whole: RepairManifest | undefined;
   /** The names of the files whose place in the database is not in any MANIFEST. */
   readonly #guessed = new Set<string>();
   /** The files that move to the folder `lost`, other than MANIFESTs. */
@@ -154,7 +156,8 @@ class Repair {
         tables.takeNumber(manifest.lastFileNumber);
         tables.sawSequence(manifest.lastSequence);
       }
-      this.#reportMissing(intact ?? manifests.find(({ isCurrent, isDamaged }) => isCurrent && !isDamaged));
+      this.#whole = intact ?? manifests.find(({ isCurrent, isDamaged }) => isCurrent && !isDamaged);
+      this.#reportMissing(this.#whole);
       const data = names.filter((name) => !manifests.some((one) => one.name === name));
       for (const table of numberedFiles(data, 'table')) await this.#takeTable(table, manifest);
       for (const table of this.#damaged) await this.#salvage(table);
@@ -239,7 +242,8 @@ class Repair {
     this.#replaced.set(name, 'damaged');
     if (listed === undefined) this.#guessed.add(name);
     await this.#withFile(name, async (file) => {
-      const save = (): Promise<void> => salvageTable(name, file, listed?.file.size, this.#settings, this.#tables, this.#lost);
+      const { file: { size } = {} } = listed ?? this.#whole?.tableOf(number) ?? {};
+      const save = (): Promise<void> => salvageTable(name, file, size, this.#settings, this.#tables, this.#lost);
       await (listed === undefined ? save() : this.#tables.replace(listed, save));
     });
   }
