@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     ...project.test,
     root,
+    // Stryker's runner uses threads, which refuse flags of V8.
+    execArgv: [],
     testTimeout: 120_000,
     ...(tests !== '' && { include: tests.split(',').map((name) => `test/${name}.test.ts`), exclude: [] }),
   },
