@@ -12,7 +12,7 @@ test.each([
   expect(fileAt(url)).toEqual({ kind: 'url', url: href, name });
 });
 
-test('text that is no URL is no file', () => {
+test('text that is no URL is kept as it is, so that opening it reports it', () => {
   vi.stubGlobal('document', { baseURI: 'http://example.org/page/' });
-  expect(fileAt('https://[')).toBeUndefined();
+  expect(fileAt('https://[')).toEqual({ kind: 'url', url: 'https://[', name: 'https://[' });
 });

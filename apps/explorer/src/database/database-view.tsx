@@ -33,10 +33,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
       url={{
         label: 'Address of a folder',
         placeholder: 'https://…/database/',
-        onOpen(url) {
-          const origin = folderAt(url);
-          if (origin !== undefined) session.openDatabase(origin, view);
-        },
+        onOpen: (url) => session.openDatabase(folderAt(url), view),
       }}
       sampleLabel="Open the sample"
       onFiles={(files) => session.take(files)}

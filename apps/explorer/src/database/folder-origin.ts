@@ -28,14 +28,14 @@ export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] 
   return chosen.map(([path, files]) => ({ kind: 'files', name: (chosen.length > 1 ? path : path.split('/').at(-1)!) || 'dropped folder', files }));
 }
 
-/** The folder at `url`; undefined if it is not a URL. */
-export function folderAt(url: string): FolderOrigin | undefined {
+/** The folder at `url`. If that is not a URL, opening it reports that. */
+export function folderAt(url: string): FolderOrigin {
   try {
     const { href } = new URL(url.endsWith('/') ? url : `${url}/`, document.baseURI);
     const sample = sampleDatabase();
     return sample.kind === 'url' && sample.url === href ? sample : { kind: 'url', name: href, url: href };
   } catch {
-    return undefined;
+    return { kind: 'url', name: url, url };
   }
 }
 

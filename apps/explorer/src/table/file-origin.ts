@@ -13,13 +13,13 @@ export function sampleTable(): FileOrigin {
   return { kind: 'url', url: sampleUrl(SAMPLE_TABLE), name: SAMPLE_TABLE };
 }
 
-/** The file at `url`; undefined if it is not a URL. */
-export function fileAt(url: string): FileOrigin | undefined {
+/** The file at `url`. If that is not a URL, opening it reports that. */
+export function fileAt(url: string): FileOrigin {
   try {
     const { href, pathname } = new URL(url, document.baseURI);
     return { kind: 'url', url: href, name: decoded(pathname.slice(pathname.lastIndexOf('/') + 1)) || href };
   } catch {
-    return undefined;
+    return { kind: 'url', url, name: url };
   }
 }
 

@@ -49,10 +49,7 @@ export function TableView() {
       url={{
         label: 'Address of a table',
         placeholder: 'https://… .ldb',
-        onOpen(url) {
-          const origin = fileAt(url);
-          if (origin !== undefined) session.openTable(origin);
-        },
+        onOpen: (url) => session.openTable(fileAt(url)),
       }}
       sampleLabel="Open the sample"
       onFiles={(files) => session.take(files)}

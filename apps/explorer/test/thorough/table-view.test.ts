@@ -457,4 +457,11 @@ describeInChromium('the table view', ({ open, server }) => {
     // Chromium reports the 404 in the console.
     (explorer.complaints as string[]).splice(0);
   });
+
+  test('reports an address that is no URL', async () => {
+    for (const view of ['table', 'database']) {
+      const { page } = await open(`#/${view}?url=${encodeURIComponent('https://[')}`);
+      await page.getByRole('alert').getByText('Failed to parse URL from https://[').waitFor();
+    }
+  });
 });
