@@ -38,6 +38,16 @@ test('any bytes are the same after they are shown as text and typed', () => {
   }
 });
 
+test.each([
+  [' ', '\\x20'],
+  ['  ', '\\x20\\x20'],
+  [' two words ', '\\x20two words\\x20'],
+  ['two words', 'two words'],
+])('the text "%s" is shown as %s: a space at its start or end can be seen', (text, shown) => {
+  const parts = partsOf(new TextEncoder().encode(text), 'text');
+  expect(parts.map((part) => part.text).join('')).toBe(shown);
+});
+
 test('a key of which only the beginning is typed gives the bytes with which such keys begin', () => {
   expect(hex(typedBytes('database 1', 'indexeddb')!)).toBe('00010000');
   expect(hex(typedBytes('database 1, store 2', 'indexeddb')!)).toBe('00010200');

@@ -40,7 +40,7 @@ function isHexDigit(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/i.test(String.fromCharCode(byte));
 }
 
-/** Bytes as UTF-8 where they are valid, otherwise as escapes such as `\x00`. */
+/** Bytes as UTF-8 where they are valid, otherwise as escapes such as `\x00`. So are a first and a last space, which could not be seen. */
 export function textParts(bytes: Uint8Array): TextPart[] {
   const parts: TextPart[] = [];
   let text = '';
@@ -62,7 +62,8 @@ export function textParts(bytes: Uint8Array): TextPart[] {
     }
     // A backslash that would look like an escape is escaped.
     const isAmbiguous = character === '\\' && bytes[i + 1] === 0x78 && isHexDigit(bytes[i + 2]) && isHexDigit(bytes[i + 3]);
-    if (character !== undefined && !isAmbiguous && !INVISIBLE.test(character)) {
+    const isEdge = character === ' ' && (i === 0 || i === bytes.length - 1);
+    if (character !== undefined && !isAmbiguous && !isEdge && !INVISIBLE.test(character)) {
       if (escaped !== '') flush();
       text += character;
       i += length;
