@@ -1,3 +1,4 @@
+import { VarintReader } from '@bloom/bytes';
 import { type Random, seeded } from '@bloom/fixtures';
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
@@ -330,4 +331,111 @@ test('a memtable bounds its table by the bytes of its entries', () => {
     bound.addUserKey(key, value);
     expect([memtable.tableBound.blockBytes(4096), memtable.tableBound.indexBytes(4096)]).toEqual([bound.blockBytes(4096), bound.indexBytes(4096)]);
   }
+});
+
+/** Random entries with different keys, in the order of their keys. Some are longer than a block. */
+function someEntries(memtable: Memtable, random: Random, count: number): Entry[] {
+  const entries = Array.from({ length: count }, (_, i) => add(memtable, random.bytes(1 + random.below(20)), BigInt(i + 1), 1, random.bytes(random.below(i % 50 === 0 ? 20_000 : 60))));
+  return entries.sort((a, b) => compareInternalKeys(a.key, 0, a.key.length, b.key, 0, b.key.length));
+}
+
+/** The entries of a block, of which each key is stored whole, with their positions. */
+function* blockEntries(contents: Uint8Array): Generator<{ position: number; shown: string }> {
+  const reader = new VarintReader(contents);
+  // The block ends with one restart point, at 0.
+  expect(hex(contents.subarray(-8))).toBe('0000000001000000');
+  while (reader.position < contents.length - 8) {
+    const { position } = reader;
+    expect(reader.varint32()).toBe(0);
+    const keyLength = reader.varint32();
+    const valueLength = reader.varint32();
+    const valueStart = reader.position + keyLength;
+    yield { position, shown: shown({ key: contents.subarray(reader.position, valueStart), value: contents.subarray(valueStart, valueStart + valueLength) }) };
+    reader.position = valueStart + valueLength;
+  }
+}
+
+/** The moves that set the direction of the blocks, with the number of the entry on which each of them lands. */
+const starts = (keys: readonly Uint8Array[], middle: number): [isReverse: boolean, index: number, move: (cursor: MemtableCursor) => unknown][] => [
+  [false, 0, (cursor) => cursor.seekToFirst()],
+  [false, middle, (cursor) => cursor.seek(keys[middle]!, 'at-or-after')],
+  [false, middle + 1, (cursor) => cursor.seek(keys[middle]!, 'after')],
+  [true, keys.length - 1, (cursor) => cursor.seekToLast()],
+  [true, middle, (cursor) => cursor.seek(keys[middle]!, 'at-or-before')],
+  [true, middle - 1, (cursor) => cursor.seek(keys[middle]!, 'before')],
+];
+
+test('the blocks of a memtable have all its entries from a place on, in either direction, and a cursor skips to any of them', () => {
+  const random = seeded(5);
+  const memtable = new Memtable(compareInternalKeys);
+  const entries = someEntries(memtable, random, 400);
+  const texts = entries.map(shown);
+  for (const [isReverse, index, move] of starts(entries.map(({ key }) => key), 200)) {
+    for (const isSkipping of [false, true]) {
+      const cursor = new MemtableCursor(memtable);
+      move(cursor);
+      const step = isReverse ? -1 : 1;
+      let current = index;
+      for (let blocks = 0; cursor.valid; blocks++) {
+        if (blocks > 400) expect.fail('there is no end of blocks');
+        expect(at(cursor)).toBe(texts[current]);
+        const { contents, position } = cursor.block;
+        expect(cursor.block).toEqual({ contents, position });
+        const inBlock = [...blockEntries(contents)];
+        const length = inBlock.length;
+        const [first, end] = isReverse ? [current - length + 1, current + 1] : [current, current + length];
+        expect(inBlock.map((entry) => entry.shown)).toEqual(texts.slice(first, end));
+        expect(position).toBe(inBlock.at(isReverse ? -1 : 0)!.position);
+        const skipped = random.below(length);
+        cursor.skip(isSkipping ? skipped : 0);
+        if (isSkipping) {
+          current += step * skipped;
+          expect(at(cursor)).toBe(texts[current]);
+          // From there on, the next block has further entries.
+          if (skipped > 0 && random.below(2) === 0) continue;
+        }
+        current = isReverse ? first - 1 : end;
+        cursor.nextBlock();
+      }
+      expect(current).toBe(isReverse ? -1 : entries.length);
+    }
+  }
+});
+
+test('the bounds of a memtable are copies of its first and last key', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  const entries = someEntries(memtable, seeded(6), 30);
+  const { smallest, largest } = memtable.bounds;
+  expect([hex(smallest), hex(largest)]).toEqual([hex(entries[0]!.key), hex(entries.at(-1)!.key)]);
+  smallest.fill(0);
+  expect(hex(memtable.bounds.smallest)).toBe(hex(entries[0]!.key));
+});
+
+test('a memtable that follows a full one, or takes its arrays, is empty and has the same capacity, up to 8 MiB', () => {
+  const full = new Memtable(compareInternalKeys);
+  const entries = someEntries(full, seeded(7), 1000);
+  const { arena } = full;
+  const following = Memtable.following(full, compareInternalKeys);
+  expect(following.arena).toHaveLength(arena.length);
+  expect(at(new MemtableCursor(full))).toBeUndefined();
+  expect(full.count).toBe(1000);
+  const reusing = Memtable.reusing(full, compareInternalKeys);
+  expect(reusing.arena).toBe(arena);
+  for (const memtable of [following, reusing]) {
+    expect([memtable.count, memtable.first, memtable.last, memtable.seek(entries[500]!.key)]).toEqual([0, 0, 0, 0]);
+    const again = someEntries(memtable, seeded(8), 300).map(shown);
+    const cursor = new MemtableCursor(memtable);
+    const found: (string | undefined)[] = [];
+    for (cursor.seekToFirst(); cursor.valid; cursor.next()) found.push(at(cursor));
+    expect(found).toEqual(again);
+  }
+  const large = new Memtable(compareInternalKeys, 20 * 2 ** 20);
+  expect(Memtable.following(large, compareInternalKeys).arena).toHaveLength(8 * 2 ** 20);
+});
+
+test('a memtable is lent once it has a cursor', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  expect(memtable.isLent).toBe(false);
+  expect(new MemtableCursor(memtable).valid).toBe(false);
+  expect(memtable.isLent).toBe(true);
 });
