@@ -75,7 +75,8 @@ const bundle = await rollup({
 let chunks;
 const { output } = await bundle.generate({
   entryFileNames: '[name].js',
-  chunkFileNames: '[name]-[hash].js',
+  // tsup's names of chunks have hashes. With further ones, the files of an earlier build would stay beside these when turbo restores a build.
+  chunkFileNames: '[name].js',
   minifyInternalExports: false,
   hoistTransitiveImports: false,
   manualChunks(file, { getModuleInfo }) {
