@@ -62,7 +62,7 @@ test('build, load and bulk part refuse logs and MANIFESTs, whatever bytes they h
     [join('source', 'MANIFEST-000002'), /is a MANIFEST of a database: bloom scan prints the entries of the folder\n$/],
   ] as const;
   for (const [file, problem] of files) {
-    for (const args of [['build', file, '-o', 'made.ldb'], ['load', 'made', file], ['part', file, '-o', 'made', '--sequence', '1'], ['build', file, '-f', 'kv', '-o', 'made.ldb']]) {
+    for (const args of [['build', file, '-o', 'made.ldb'], ['load', 'made', file], ['part', file, '-o', 'parts', '--sequence', '1'], ['build', file, '-f', 'kv', '-o', 'made.ldb']]) {
       const { code, stderr } = await bloom(args, scratch.path);
       expect({ args, code, stderr }).toEqual({ args, code: 2, stderr: expect.stringMatching(problem) as string });
     }
@@ -118,7 +118,10 @@ describe('a published folder', () => {
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining(note) as string });
     const second = await bloom(['put', copy, 'c', 'd'], scratch.path);
     expect(second).toMatchObject({ code: 0, stderr: '' });
-    expect(await bloom(['gc', copy], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('BLOOM_NOT_PUBLISHED') as string });
+    const part = ['part', '-', '--sequence', '9', '-o', copy];
+    for (const refused of [['gc', copy], part]) {
+      expect(await bloom(refused, scratch.path, 'a\tb\n')).toMatchObject({ code: 2, stderr: expect.stringContaining('BLOOM_NOT_PUBLISHED') as string });
+    }
   });
 
   test('has levels with parts between those to merge, which is refused before anything is written', async () => {
