@@ -1,10 +1,11 @@
 import { seeded } from '@bloom/fixtures';
 import { keyPatterns } from '@bloom/fixtures/key-patterns';
 import { bloomHash } from '@bloom/hash';
-import { BloomFilterPolicy, bloomProbes, buildFilter, FilterBuffer, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer } from '@bloom/policy';
+import { BloomFilterPolicy, bloomProbes, buildFilter, FilterBuffer, type FitOptions, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer, type KeyList } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
 import { MAX_FITTED_BYTES, shapesFor } from '../src/filter-fit.js';
 import { FitKernel } from '../src/fit-kernel.js';
+import { recordKernels } from './recorded-kernel.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const padded = (number: number): Uint8Array => utf8(String(number).padStart(16, '0'));
@@ -142,6 +143,39 @@ describe('the kernel and the plain loops make the same filters', () => {
     const filter = buildFilter(policy, keys);
     expect(keys.filter((key) => !policy.keyMayMatch(key, filter))).toEqual([]);
     expect(filter).toEqual(buildFilter(new FittedBloomFilterPolicy(bitsPerKey), keys));
+    expect(filter).not.toEqual(buildFilter(new BloomFilterPolicy(bitsPerKey), keys));
+  });
+
+  test('the kernel is made once there were 4,096 keys, and fits each filter from then on', () => {
+    recordKernels((record) => {
+      const fits = (): number => record.calls.filter(({ name }) => name === 'fit').length;
+      const policy = new FittedBloomFilterPolicy(10);
+      const few = Array.from({ length: 4095 }, (_, i) => padded(2 * i));
+      buildFilter(policy, few);
+      expect(record.kernels).toBe(0);
+      for (const count of [1, 1, 38, 64, 65, 4095]) {
+        const before = fits();
+        const filter = buildFilter(policy, few.slice(0, count));
+        expect([record.kernels, fits() - before]).toEqual([1, 1]);
+        expect(filter).toEqual(buildFilter(new FittedBloomFilterPolicy(10), few.slice(0, count)));
+      }
+      // LevelDB's filters have a kernel of their own.
+      buildFilter(policy, [...few, ...few.slice(0, 2)]);
+      expect(fits()).toBe(6);
+    });
+  });
+
+  test('the kernel has room for 512 KiB of keys, less the 16 bytes that it reads past the last one', () => {
+    const kernel = FitKernel.create()!;
+    const shapes = shapesFor(2, 10, 0.05);
+    for (const skipped of [0, 5]) {
+      const keysOf = (byteLength: number): KeyList => {
+        const list = KeyBuffer.from([new Uint8Array(skipped), new Uint8Array(10), new Uint8Array(byteLength - 10)]);
+        return { length: 2, bytes: list.bytes, offsets: list.offsets.subarray(1), at: (i) => list.at(i + 1), *[Symbol.iterator]() {} };
+      };
+      expect(kernel.fit(keysOf(2 ** 19 - 16), shapes)).toBeDefined();
+      expect(kernel.fit(keysOf(2 ** 19 - 15), shapes)).toBeUndefined();
+    }
   });
 
   test('also where the keys are too long for the kernel', () => {
@@ -211,6 +245,16 @@ test('filters of more than 4,096 keys, and of none, are LevelDB’s', () => {
     const keys = Array.from({ length: count }, (_, i) => padded(2 * i));
     expect(buildFilter(new FittedBloomFilterPolicy(10), keys)).toEqual(buildFilter(new BloomFilterPolicy(10), keys));
   }
+});
+
+test('a filter of 4,096 keys is fitted', () => {
+  const keys = Array.from({ length: 4096 }, (_, i) => padded(2 * i));
+  expect(buildFilter(new FittedBloomFilterPolicy(10), keys)).not.toEqual(buildFilter(new BloomFilterPolicy(10), keys));
+});
+
+test('extraBytes may be 0 or 1, and no other option is taken', () => {
+  expect([0, 1].map((extraBytes) => new FittedBloomFilterPolicy(10, { extraBytes }).extraBytes)).toEqual([0, 1]);
+  expect(() => new FittedBloomFilterPolicy(10, { extrabytes: 0.1 } as FitOptions)).toThrow(new TypeError('FittedBloomFilterPolicy has no option "extrabytes": did you mean extraBytes?'));
 });
 
 test.each([null, '0.5', [0.5]])('extraBytes %j is refused', (extraBytes) => {

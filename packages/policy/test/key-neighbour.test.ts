@@ -27,7 +27,17 @@ describe('the neighbours of a key', () => {
     expect(neighbours('DEADBEEF00', '1A2B3C4D9F').slice(0, 2)).toEqual(['1A2B3C4DA0', '1A2B3C4D9E']);
   });
 
+  test('take eight digits and letters for a hexadecimal number, and seven for none', () => {
+    expect(neighbours('x', '1a2b3c9f').slice(0, 2)).toEqual(['1a2b3ca0', '1a2b3c9e']);
+    expect(neighbours('x', '1a2b39f').slice(0, 2)).toEqual(['1a2b39g', '1a2b39e']);
+  });
+
+  test('count decimal digits also after a space', () => {
+    expect(neighbours('x', 'room 19').slice(0, 2)).toEqual(['room 20', 'room 18']);
+  });
+
   test('take a short run of digits and letters, or letters alone, for no hexadecimal number', () => {
+    expect(neighbours('x', 'aaaaaaaf').slice(0, 2)).toEqual(['aaaaaaag', 'aaaaaaae']);
     expect(neighbours('x', 'room9f').slice(0, 2)).toEqual(['room9g', 'room9e']);
     expect(neighbours('x', 'defaced').slice(0, 2)).toEqual(['defacee', 'defacec']);
     expect(neighbours('x', 'ABCZ').slice(0, 2)).toEqual(['ABDA', 'ABCY']);
