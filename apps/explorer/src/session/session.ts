@@ -119,7 +119,10 @@ export class Session extends Watchable {
     const [first] = files;
     if (first === undefined) {
       // Opening it reports what is missing.
-      if (name !== '') this.openDatabase({ kind: 'files', name, files: [] }, this.#state.view === 'lookup' ? 'lookup' : 'database');
+      if (name === '') return;
+      const { view } = this.#state;
+      if (view === 'storage') this.openProfile({ name, folders: [] });
+      else this.openDatabase({ kind: 'files', name, files: [] }, view === 'lookup' ? 'lookup' : 'database');
       return;
     }
     if (files.length === 1 && !first.path.includes('/')) {
@@ -129,15 +132,15 @@ export class Session extends Watchable {
     void this.#takeFolders(dropped);
   }
 
-  async #takeFolders({ files: dropped, again, unread }: Dropped): Promise<void> {
+  async #takeFolders({ name, files: dropped, again, unread }: Dropped): Promise<void> {
     // Loaded on demand, because the first view does not need it.
     const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
     const { view: shown } = this.#state;
     const profile = profileOf(dropped, again, unread);
     // The views of databases show one folder of a browser as any other.
-    const isWanted = shown === 'storage' || profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
-    if (profile.folders.length > 0 && isWanted && (shown === 'storage' || isOfBrowser(profile))) {
-      this.openProfile(profile);
+    const isWanted = profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
+    if (shown === 'storage' || (isWanted && isOfBrowser(profile))) {
+      this.openProfile(profile.folders.length > 0 ? profile : { ...profile, name });
       return;
     }
     const folders = droppedFolders(dropped);

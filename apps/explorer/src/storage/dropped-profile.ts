@@ -17,7 +17,7 @@ export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['agai
   const folders = paths
     .map((path) => ({ path: path.slice(root.length).replace(/^\//u, ''), files: byFolder.get(path)!, blobs: blobs.get(blobFolderOf(path) ?? '') ?? [] }))
     .sort((a, b) => orderOf(a) - orderOf(b) || (a.path < b.path ? -1 : 1));
-  const name = root.slice(root.lastIndexOf('/') + 1) || (paths.length === 1 ? paths[0]! : 'dropped folders');
+  const name = root.slice(root.lastIndexOf('/') + 1) || (paths.length > 1 ? 'dropped folders' : paths[0]!) || 'dropped folder';
   return { name, folders, unread, again };
 }
 

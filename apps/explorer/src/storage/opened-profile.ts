@@ -1,3 +1,4 @@
+import { CorruptionError } from '@bloom/bytes';
 import type { Work } from '../worker/calls.js';
 import { failureFacts } from '../worker/failure.js';
 import { entrySources } from './entry-sources.js';
@@ -21,6 +22,7 @@ export class OpenedProfile {
   #tree = new ValueTree();
 
   constructor({ folders, name }: ProfileOrigin) {
+    if (folders.length === 0) throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0 }, 'neither it nor any folder in it has a CURRENT, so it has no LevelDB database');
     this.#folders = folders.map((folder) => new StoredFolder(folder, name));
   }
 

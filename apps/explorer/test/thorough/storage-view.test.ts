@@ -133,10 +133,26 @@ describeInChromium('the view of stored data', ({ open }) => {
     await page.getByRole('heading', { level: 1, name: 'Default' }).waitFor();
   });
 
-  test('says that a dropped folder has no database', async () => {
+  test.each(['cat.jpg', 'words.ldb'])('stays and says that a dropped folder with only %s has no database', async (file) => {
+    const explorer = await open('#/storage?sample=1');
+    const { page } = explorer;
+    await expect.poll(() => status(explorer)).toBe('132 rows');
+    await explorer.dropFolders('main', { name: `Pictures/${file}`, bytes: new Uint8Array(9) });
+    const alert = page.getByRole('alert');
+    await alert.getByText('Pictures could not be opened.').waitFor({ timeout: 10_000 });
+    await alert.getByText('In the folder: neither it nor any folder in it has a CURRENT').waitFor();
+    // What was open stays open.
+    await page.getByRole('heading', { level: 1, name: 'sample profile' }).waitFor();
+    await explorer.dropFolders('main', ...profile());
+    await page.getByRole('heading', { level: 1, name: 'Default' }).waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  test('takes the files of a folder without the folder', async () => {
     const explorer = await open('#/storage');
-    await explorer.dropFolders('main', { name: 'Pictures/cat.jpg', bytes: new Uint8Array(9) });
-    await explorer.page.getByRole('alert').getByText('In the folder: it has no CURRENT').waitFor({ timeout: 10_000 });
+    await explorer.drop('main', ...filesBelow(join(samplePath, NOTES)));
+    await explorer.page.getByRole('heading', { level: 1, name: 'dropped folder' }).waitFor();
+    await expect.poll(() => status(explorer)).toBe('124 rows');
   });
 
   test('a folder of IndexedDB in the view of databases leads to its values', async () => {
