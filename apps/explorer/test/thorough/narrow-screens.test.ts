@@ -58,6 +58,15 @@ describeInChromium('on narrow screens', ({ open }) => {
     expect((await written.boundingBox())!.x + 40).toBeLessThan(box.x + box.width);
   });
 
+  test('a report that a lookup of the story reads does not widen the page at 360 pixels', async () => {
+    const explorer = await open('#/story?key=weather/oslo/2026-01-20', { viewport: { width: 360, height: 740 } });
+    const { page } = explorer;
+    await page.locator('[data-step="6"]').scrollIntoViewIfNeeded();
+    await explorer.button('about 3%').click();
+    await page.locator('[data-step="6"] [role=status] strong').getByText('celsius').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+
   test('no byte of a filter’s row is cut off at 320 pixels', async () => {
     const { page } = await open('#/filter?q=pear', { viewport: { width: 320, height: 800 } });
     const grid = page.getByRole('grid', { name: 'Bytes of the filter' });
