@@ -125,7 +125,7 @@ export function FilterView() {
           />
         ))}
       </div>
-      <NearSection title="Five policies, the same keys" load={async () => (await import('./policies-card.js')).PoliciesCard} props={{ keys: state.keys, bitsPerKey: size.bitsPerKey, query: state.query }} />
+      <NearSection title="Five policies, the same keys" load={async () => (await import('./policies-card.js')).PoliciesCard} props={{ keys: state.keys, bitsPerKey: Math.min(size.bitsPerKey, MAX_BITS_PER_KEY), query: state.query }} />
       <NearSection title="One more key can spoil a filter" className="fit-card" load={async () => (await import('./fit-card.js')).FitCard} props={{ keys: state.fitKeys, pattern: state.fitPattern, onChange: change }} />
     </div>
   );
@@ -180,7 +180,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
       </div>
       {state.lostKeys > 0 && (
         <p class="notice is-warn small" role="alert">
-          This link was made with {count(state.lostKeys)} keys, which are too many for a link. Only the browser tab that made it has them. Paste them again.
+          This link was made with {counted(state.lostKeys, 'key')}, too much text for a link. Only the browser tab that made it has that text. Paste it again.
         </p>
       )}
       {keys.length > state.expectedKeys && (

@@ -66,7 +66,7 @@ export function RateChart({ label, xTitle, xMax, series, dots }: RateChartProps)
         return (
           <g key={kind} class={`curve-dot is-${kind}`} data-dot={kind}>
             {kind === 'blocked' ? <rect x={x(at) - 5.5} y={y(rate) - 5.5} width="11" height="11" /> : <circle cx={x(at)} cy={y(rate)} r="6" />}
-            <text x={x(at) + (isLeft ? -12 : 12)} y={y(rate) + (i === 0 ? -7 : 14)} text-anchor={isLeft ? 'end' : 'start'}>
+            <text x={x(at) + (isLeft ? -12 : 12)} y={y(rate) + (i === 0 ? -7 : rate > lowest ? 14 : -22)} text-anchor={isLeft ? 'end' : 'start'}>
               {name}
             </text>
           </g>
@@ -77,5 +77,5 @@ export function RateChart({ label, xTitle, xMax, series, dots }: RateChartProps)
 }
 
 function tickStep(most: number): number {
-  return most <= 12 ? 2 : most <= 30 ? 4 : 10;
+  return most <= 12 ? 2 : most <= 30 ? 4 : 10 * Math.ceil(most / 80);
 }

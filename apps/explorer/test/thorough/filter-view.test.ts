@@ -327,6 +327,16 @@ describeInChromium('the filter view', ({ open }) => {
     for (const rate of await page.locator('[data-cell=rate]').allTextContents()) expect(Number.parseFloat(rate)).toBeLessThan(1.5);
   });
 
+  test('two filters of a cache line each for one key leave room for the axis and the other policies', async () => {
+    const { page } = await open('#/filter?policy=both&n=1&keys=pear');
+    await page.getByRole('heading', { name: 'Five policies, the same keys' }).scrollIntoViewIfNeeded();
+    await expect.poll(() => page.locator('[data-policy-row]').count(), { timeout: 10_000 }).toBe(5);
+    // Each has 512 bits for its key.
+    const ticks = await page.locator('.bench-rate text[text-anchor=middle]').evaluateAll((all) => all.slice(0, -1).map((tick) => tick.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+    expect(ticks.length).toBeGreaterThan(5);
+    for (const [i, [left]] of ticks.slice(1).entries()) expect(left).toBeGreaterThan(ticks[i]![1]!);
+  });
+
   test('moves through the steps one at a time', async () => {
     const explorer = await open('#/filter?q=kiwi');
     const { page } = explorer;
