@@ -82,7 +82,7 @@ function referenceTree(): object[] {
 
 export default defineConfig({
   title: 'Bloom',
-  description: "LevelDB in TypeScript: read and write its databases, tables and Bloom filters, byte for byte, in Node and browsers",
+  description: "LevelDB in TypeScript: read and write its databases, tables and Bloom filters, in LevelDB's own formats, in Node and browsers",
   lang: 'en',
   base: process.env.SITE_BASE ?? '/',
   srcDir: 'pages',

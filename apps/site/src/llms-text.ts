@@ -5,7 +5,7 @@ import { pages } from './repository.js';
 
 const INTRO = `# Bloom
 
-> LevelDB in TypeScript: read and write its databases, tables and Bloom filters, byte for byte, in Node, browsers and workers. Nothing has to be compiled; the only native code is a prebuilt add-on that locks a folder for writing in Node. Packages are ES modules under the scope @bloom.
+> LevelDB in TypeScript: read and write its databases, tables and Bloom filters, in LevelDB's own formats, in Node, browsers and workers. Nothing has to be compiled; the only native code is a prebuilt add-on that locks a folder for writing in Node. Packages are ES modules under the scope @bloom.
 `;
 
 /** The sections, and the pages in them, by the start of their paths. */
