@@ -81,23 +81,10 @@ describe('a server that answers a request for the end of the file with', () => {
     await mustBeRight(source);
   });
 
-  test.each([401, 403, 410])('%d is not retried', async (status) => {
+  test.each([401, 403, 404, 410])('%d is not retried', async (status) => {
     server.misbehave = (_, response) => Boolean(response.writeHead(status).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status });
     expect(methods()).toEqual(['GET']);
-  });
-
-  test('404, as Express does for a file that is shorter than the range, gets a HEAD request, and every entry is right', async () => {
-    answeringSuffix((response) => response.writeHead(404).end());
-    const source = await HttpSource.open(server.url, { retries: 0 });
-    expect(methods()).toEqual(['GET', 'HEAD']);
-    await mustBeRight(source);
-  });
-
-  test.each([404, 405, 500])('404, and responds to HEAD with %d, does not have the file', async (toHead) => {
-    server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? toHead : 404).end());
-    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 404 });
-    expect(methods()).toEqual(['GET', 'HEAD']);
   });
 
   test('a large file whole is not believed to have no ranges, and the file is not received', async () => {

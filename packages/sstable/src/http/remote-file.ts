@@ -13,7 +13,7 @@ const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
  * longer, and opening requests the rest.
  */
 const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
-/** The file is missing, or this caller must not read it: another kind of request would not change that, except after a 404 to a suffix range. */
+/** The file is missing, or this caller must not read it: another kind of request would not change that. */
 const FINAL: readonly number[] = [401, 403, 404, 410];
 /** A server may respond with only a part of a range, but not with so little that it takes more requests than this. */
 const MAX_PARTS = 1024;
@@ -92,11 +92,10 @@ export class RemoteFile {
   }
 
   async findLength(signal: Signal | undefined): Promise<number> {
-    const absence = this.#fileLength === undefined && this.#first.byteLength > 0 ? await this.#askFirst(signal) : undefined;
+    if (this.#fileLength === undefined && this.#first.byteLength > 0) await this.#askFirst(signal);
     // With its option --proxy, npm's http-server responds in this way to a range at the end of any file.
     if (!this.#first.isStart && !(await this.#seemsRight(signal))) this.#forget();
     if (this.#fileLength === undefined) await this.#askLength(signal);
-    if (this.#fileLength === undefined && absence !== undefined) throw absence;
     if (this.#fileLength === undefined) {
       const { bytes, isWhole } = await this.#getPart(0, 1, signal);
       if (isWhole) this.#whole = bytes;
@@ -189,14 +188,10 @@ export class RemoteFile {
   /**
    * Requests the start or the end of the file. Any other response is ignored: some servers read `bytes=-48` as the first
    * bytes, some refuse it, and some hide Content-Range from the page.
-   *
-   * @returns the error of a 404 to a request for the end. Express (`serve-static` with its default options) responds with 404 if the file has
-   *   fewer bytes than were requested, so that only the response to HEAD tells whether the file is missing.
    */
-  async #askFirst(signal: Signal | undefined): Promise<HttpError | undefined> {
+  async #askFirst(signal: Signal | undefined): Promise<void> {
     const { isStart, byteLength } = this.#first;
     const parts = { method: 'GET', headers: { range: isStart ? `bytes=0-${byteLength - 1}` : `bytes=-${byteLength}` } } as const;
-    let absence: HttpError | undefined;
     const take = async (answer: Answer): Promise<void> => {
       if (answer.status === 206 && (await this.#takeFirst(answer))) return;
       if (answer.status === 200 && (await this.#takeFirstWhole(answer))) return;
@@ -204,22 +199,16 @@ export class RemoteFile {
       answer.discard();
       if (answer.status < 400) return;
       const refusal = this.transport.refusal(answer);
-      if (refusal instanceof Retriable) throw refusal;
-      if (answer.status === 404 && !isStart) absence = refusal;
-      else if (FINAL.includes(answer.status)) throw refusal;
+      if (refusal instanceof Retriable || FINAL.includes(answer.status)) throw refusal;
     };
     // Every server supports a range at the start. A server or a browser may reject one at the end.
-    if (isStart) {
-      await this.transport.request(parts, signal, take);
-      return undefined;
-    }
+    if (isStart) return this.transport.request(parts, signal, take);
     try {
       await this.transport.once(parts, signal, take);
     } catch (error) {
       if (!(error instanceof Retriable)) throw error;
       await this.transport.pause(error, 0, signal);
     }
-    return absence;
   }
 
   /** Takes the response to the first request if it is what was requested. */
