@@ -20,12 +20,13 @@ interface FolderCall {
   place: string | undefined;
   /** Never rejects. */
   readonly ended: Promise<void>;
-  hasEnded: boolean;
-  readonly isLastWork: boolean;
 }
 
-/** The calls of this thread that have not ended. The last work on a folder stays for one more turn of the event loop, for {@link lockOf}. */
+/** The calls of this thread that have not ended. */
 const calls = new Set<FolderCall>();
+
+/** Those that are the last work on a folder. They stay for one more turn of the event loop after they have ended, because {@link lockOf} looks for them. */
+const lastWork = new Set<FolderCall>();
 
 /**
  * Those of `among` that are for a folder, and its place, if it was needed. Calls for the same folder usually have the same object or name, so the
@@ -47,28 +48,27 @@ function callsFor(folder: WritableFolder, among: Iterable<FolderCall>): { found:
  * it uses the folder. Otherwise `destroy`, which needs fewer steps than `open`, could overtake it and delete the database that is being opened.
  */
 export function inCallOrder<T>(folder: WritableFolder, make: (earlier: Promise<unknown> | undefined) => Promise<T>): Promise<T> {
-  const unended = [...calls].filter(({ hasEnded }) => !hasEnded);
-  const { found, place } = callsFor(folder, unended);
+  const { found, place } = callsFor(folder, calls);
   const made = make(found.length === 0 ? undefined : Promise.all(found.map(({ ended }) => ended)));
-  const call = addCall(folder, place, made, false);
-  void call.ended.then(() => calls.delete(call));
+  addCall(folder, place, made);
   return made;
 }
 
-function addCall(folder: WritableFolder, place: string | undefined, work: Promise<unknown>, isLastWork: boolean): FolderCall {
+function addCall(folder: WritableFolder, place: string | undefined, work: Promise<unknown>): FolderCall {
   const end = (): void => {
-    call.hasEnded = true;
+    calls.delete(call);
   };
-  const call: FolderCall = { folder, place, ended: work.then(end, end), hasEnded: false, isLastWork };
+  const call: FolderCall = { folder, place, ended: work.then(end, end) };
   calls.add(call);
   return call;
 }
 
 /** Announces the last work on a folder before its database is closed. Later calls of this thread for the folder wait for it. */
 export function announceLastWork(folder: WritableFolder, work: Promise<unknown>): void {
-  const call = addCall(folder, undefined, work, true);
+  const call = addCall(folder, undefined, work);
+  lastWork.add(call);
   // An attempt to lock that has just failed looks for this call one turn later.
-  void call.ended.then(turn).then(() => calls.delete(call));
+  void call.ended.then(turn).then(() => lastWork.delete(call));
 }
 
 /** Whether to lock a folder, and the listener that receives the limits of the lock. */
@@ -107,9 +107,9 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
     } catch (error) {
       // The holder may be in this process. A caller that retries at once would never let it continue.
       await turn();
-      const lastWork = callsFor(folder, calls).found.find(({ isLastWork }) => isLastWork);
-      if (lastWork === undefined) throw error;
-      await lastWork.ended;
+      const [last] = callsFor(folder, lastWork).found;
+      if (last === undefined) throw error;
+      await last.ended;
     }
   }
 }
