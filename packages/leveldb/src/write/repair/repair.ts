@@ -126,7 +126,7 @@ class Repair {
   readonly #damaged: DamagedTable[] = [];
   /** Tables that are listed, but are not files. */
   readonly #unreadable: DamagedTable[] = [];
-  /** The MANIFEST that says which tables there were, even if it is not used; undefined if all are damaged. */
+  /** The MANIFEST that lists the tables and their sizes. With `fromTablesAlone` too, it tells what is missing. Undefined if all are damaged. */
   #whole: RepairManifest | undefined;
   /** The names of the files whose place in the database is not in any MANIFEST. */
   readonly #guessed = new Set<string>();
@@ -242,7 +242,7 @@ class Repair {
     this.#replaced.set(name, 'damaged');
     if (listed === undefined) this.#guessed.add(name);
     await this.#withFile(name, async (file) => {
-      const { file: { size } = {} } = listed ?? this.#whole?.tableOf(number) ?? {};
+      const size = (listed ?? this.#whole?.tableOf(number))?.file.size;
       const save = (): Promise<void> => salvageTable(name, file, size, this.#settings, this.#tables, this.#lost);
       await (listed === undefined ? save() : this.#tables.replace(listed, save));
     });
