@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     ...project.test,
     root,
-    // Stryker's runner uses threads, which refuse flags of V8.
+    // Stryker runs tests in worker threads, which refuse V8 flags.
     execArgv: [],
     testTimeout: 120_000,
     ...(tests !== '' && { include: tests.split(',').map((name) => `test/${name}.test.ts`), exclude: [] }),

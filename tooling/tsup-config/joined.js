@@ -75,7 +75,7 @@ const bundle = await rollup({
 let chunks;
 const { output } = await bundle.generate({
   entryFileNames: '[name].js',
-  // tsup's names of chunks have hashes. With further ones, the files of an earlier build would stay beside these when turbo restores a build.
+  // Without a further hash: turbo deletes no files when it restores a build, so the large chunks of other builds would stay in the folder.
   chunkFileNames: '[name].js',
   minifyInternalExports: false,
   hoistTransitiveImports: false,

@@ -12,7 +12,7 @@ test.each([
   expect(fileAt(url)).toEqual({ kind: 'url', url: href, name });
 });
 
-test('text that is no URL is kept as it is, so that opening it reports it', () => {
+test('text that is not a URL is kept, so that opening it fails with an error that says so', () => {
   vi.stubGlobal('document', { baseURI: 'http://example.org/page/' });
   expect(fileAt('https://[')).toEqual({ kind: 'url', url: 'https://[', name: 'https://[' });
 });

@@ -221,7 +221,7 @@ function searches(memtable: Memtable, name: string, count: number): number {
   return nodes.filter((node) => node !== 0).length;
 }
 
-test('a lookup searches until there are 256 entries and was one lookup for every eight, and again where many were added without lookups', () => {
+test('a lookup searches the skip list until there are 256 entries and one lookup for every eight of them, and again after many were added without lookups', () => {
   const memtable = new Memtable(compareInternalKeys);
   add(memtable, Uint8Array.of(0xff), 1n, 1, new Uint8Array(0));
   const addTo = (count: number): void => {
@@ -333,7 +333,7 @@ test('a memtable bounds its table by the bytes of its entries', () => {
   }
 });
 
-/** Random entries with different keys, in the order of their keys. Some are longer than a block. */
+/** Adds random entries, some of which are longer than a block. @returns them in the order of their internal keys. */
 function someEntries(memtable: Memtable, random: Random, count: number): Entry[] {
   const entries = Array.from({ length: count }, (_, i) => add(memtable, random.bytes(1 + random.below(20)), BigInt(i + 1), 1, random.bytes(random.below(i % 50 === 0 ? 20_000 : 60))));
   return entries.sort((a, b) => compareInternalKeys(a.key, 0, a.key.length, b.key, 0, b.key.length));
@@ -417,7 +417,6 @@ test('a memtable that follows a full one, or takes its arrays, is empty and has 
   const { arena } = full;
   const following = Memtable.following(full, compareInternalKeys);
   expect(following.arena).toHaveLength(arena.length);
-  expect(at(new MemtableCursor(full))).toBeUndefined();
   expect(full.count).toBe(1000);
   const reusing = Memtable.reusing(full, compareInternalKeys);
   expect(reusing.arena).toBe(arena);

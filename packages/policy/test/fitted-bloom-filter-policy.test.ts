@@ -146,7 +146,7 @@ describe('the kernel and the plain loops make the same filters', () => {
     expect(filter).not.toEqual(buildFilter(new BloomFilterPolicy(bitsPerKey), keys));
   });
 
-  test('the kernel is made once there were 4,096 keys, and fits each filter from then on', () => {
+  test('the kernel is created once a policy has seen 4,096 keys, and fits each filter from then on', () => {
     recordKernels((record) => {
       const fits = (): number => record.calls.filter(({ name }) => name === 'fit').length;
       const policy = new FittedBloomFilterPolicy(10);
@@ -159,7 +159,7 @@ describe('the kernel and the plain loops make the same filters', () => {
         expect([record.kernels, fits() - before]).toEqual([1, 1]);
         expect(filter).toEqual(buildFilter(new FittedBloomFilterPolicy(10), few.slice(0, count)));
       }
-      // LevelDB's filters have a kernel of their own.
+      // A filter of more keys is LevelDB's, which another kernel builds.
       buildFilter(policy, [...few, ...few.slice(0, 2)]);
       expect(fits()).toBe(6);
     });
@@ -252,7 +252,7 @@ test('a filter of 4,096 keys is fitted', () => {
   expect(buildFilter(new FittedBloomFilterPolicy(10), keys)).not.toEqual(buildFilter(new BloomFilterPolicy(10), keys));
 });
 
-test('extraBytes may be 0 or 1, and no other option is taken', () => {
+test('extraBytes may be 0 or 1, and an unknown option is refused', () => {
   expect([0, 1].map((extraBytes) => new FittedBloomFilterPolicy(10, { extraBytes }).extraBytes)).toEqual([0, 1]);
   expect(() => new FittedBloomFilterPolicy(10, { extrabytes: 0.1 } as FitOptions)).toThrow(new TypeError('FittedBloomFilterPolicy has no option "extrabytes": did you mean extraBytes?'));
 });

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('the tests of a mutant start in a thread, as Stryker starts them', async () => {
+test('the configuration of the mutation tests starts in a thread, in which Stryker runs tests', async () => {
   vi.stubEnv('BLOOM_MUTATE', 'hash');
   const { default: config } = await import('../vitest.config.js');
   const thread = new Worker('', { eval: true, execArgv: config.test?.execArgv });

@@ -140,8 +140,8 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
 }
 
 /**
- * Refuses the folder of a database that was not published: whatever opens that for writing deletes the tables that its MANIFEST does not list. Other
- * problems of the folder are those of writing to it.
+ * Refuses the folder of a database that was not published: a program that opens it for writing deletes all tables that its MANIFEST does not list.
+ * Other errors are ignored here, because a damaged publication does not prevent writing parts, and `writeParts` reports what does.
  */
 async function mustTakeParts(store: Store): Promise<void> {
   try {

@@ -40,7 +40,7 @@ function isHexDigit(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/i.test(String.fromCharCode(byte));
 }
 
-/** Bytes as UTF-8 where they are valid, otherwise as escapes such as `\x00`. So are a first and a last space, which could not be seen. */
+/** Bytes as UTF-8 where they are valid, otherwise as escapes such as `\x00`. A space at the start or end is escaped too, because it would be invisible. */
 export function textParts(bytes: Uint8Array): TextPart[] {
   const parts: TextPart[] = [];
   let text = '';

@@ -28,7 +28,7 @@ export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] 
   return chosen.map(([path, files]) => ({ kind: 'files', name: (chosen.length > 1 ? path : path.split('/').at(-1)!) || 'dropped folder', files }));
 }
 
-/** The folder at `url`. If that is not a URL, opening it reports that. */
+/** The folder at `url`. Text that is not a URL is kept, so that opening it fails with an error that says so. */
 export function folderAt(url: string): FolderOrigin {
   try {
     const { href } = new URL(url.endsWith('/') ? url : `${url}/`, document.baseURI);

@@ -137,7 +137,7 @@ export class Session extends Watchable {
     const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
     const { view: shown } = this.#state;
     const profile = profileOf(dropped, again, unread);
-    // The views of databases show one folder of a browser as any other.
+    // The database view and the lookup view show a single folder of a browser like any other folder.
     const isWanted = profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
     if (shown === 'storage' || (isWanted && isOfBrowser(profile))) {
       this.openProfile(profile.folders.length > 0 ? profile : { ...profile, name });

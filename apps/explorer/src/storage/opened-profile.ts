@@ -22,7 +22,7 @@ export class OpenedProfile {
   #tree = new ValueTree();
 
   constructor({ folders, name }: ProfileOrigin) {
-    if (folders.length === 0) throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0 }, 'neither it nor any folder in it has a CURRENT, so it has no LevelDB database');
+    if (folders.length === 0) throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0 }, 'it has no LevelDB database, because neither it nor any folder in it has a CURRENT');
     this.#folders = folders.map((folder) => new StoredFolder(folder, name));
   }
 

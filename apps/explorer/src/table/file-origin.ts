@@ -13,7 +13,7 @@ export function sampleTable(): FileOrigin {
   return { kind: 'url', url: sampleUrl(SAMPLE_TABLE), name: SAMPLE_TABLE };
 }
 
-/** The file at `url`. If that is not a URL, opening it reports that. */
+/** The file at `url`. Text that is not a URL is kept, so that opening it fails with an error that says so. */
 export function fileAt(url: string): FileOrigin {
   try {
     const { href, pathname } = new URL(url, document.baseURI);

@@ -140,7 +140,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     await explorer.dropFolders('main', { name: `Pictures/${file}`, bytes: new Uint8Array(9) });
     const alert = page.getByRole('alert');
     await alert.getByText('Pictures could not be opened.').waitFor({ timeout: 10_000 });
-    await alert.getByText('In the folder: neither it nor any folder in it has a CURRENT').waitFor();
+    await alert.getByText('In the folder: it has no LevelDB database, because neither it nor any folder in it has a CURRENT').waitFor();
     // What was open stays open.
     await page.getByRole('heading', { level: 1, name: 'sample profile' }).waitFor();
     await explorer.dropFolders('main', ...profile());

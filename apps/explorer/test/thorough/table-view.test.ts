@@ -458,7 +458,7 @@ describeInChromium('the table view', ({ open, server }) => {
     (explorer.complaints as string[]).splice(0);
   });
 
-  test('reports an address that is no URL', async () => {
+  test('reports an address that is not a URL', async () => {
     for (const view of ['table', 'database']) {
       const { page } = await open(`#/${view}?url=${encodeURIComponent('https://[')}`);
       await page.getByRole('alert').getByText('Failed to parse URL from https://[').waitFor();

@@ -39,8 +39,8 @@ export const LINKS = 6;
 const MAX_EXPECTED_BYTES = 8 * 2 ** 20;
 
 /**
- * No index is made for fewer entries. A lookup of a present key takes as long without it, one of an absent key 50 ns more; a process that opens small
- * databases need not compile its code.
+ * No index is made for fewer entries, so that V8 does not compile the code of the index in a process that opens only small databases. Without it, a
+ * lookup of a present key takes as long, and one of an absent key 50 ns longer.
  */
 const MIN_INDEXED = 256;
 /** The index is made, and grows, once there has been a lookup for each group of this many entries: it costs more than a few searches. */

@@ -83,9 +83,9 @@ async function syncByHandle(path: string): Promise<void> {
 /**
  * Checks that a path still leads to the folder that was pinned: a database that took its place must not be written to.
  *
- * Opening and closing a small database calls this about 15 times, mostly in code that V8 has not optimized. So a LOCK that has no other name is checked
- * alone: the folder that it was locked in is the only one in which it can be found. And numbers are compared rather than strings that are made of
- * them, which takes a third of the time.
+ * Opening and closing a small database calls this about 15 times, mostly in code that V8 has not optimized. So if LOCK has a single name, it alone is
+ * checked, because it can then be only in the folder in which it was locked. Numbers are compared, which takes a third of the time of comparing
+ * strings that are made of them.
  *
  * @throws FolderError `BLOOM_FOLDER_CHANGED`.
  */
