@@ -23,6 +23,8 @@ async function update(): Promise<void> {
     serviceWorker.oncontrollerchange = () => location.reload();
     waiting.postMessage(0);
   });
+  // If the newer build takes over later, a page that was used keeps what loading it again would lose, such as a live database.
+  for (const type of ['pointerdown', 'keydown', 'drop']) addEventListener(type, () => (serviceWorker.oncontrollerchange = null), true);
 }
 
 function start(): void {

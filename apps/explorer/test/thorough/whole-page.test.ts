@@ -213,6 +213,38 @@ describeInChromium('the whole page', ({ open, server }) => {
     expect(await page.evaluate(() => caches.keys())).toEqual([old!.replace(version, 'newer')]);
   });
 
+  test.each([
+    ['used', true],
+    ['not used', false],
+  ])('a newer build that takes over only after the page is shown: a page that was %s', async (_, isUsed) => {
+    server().cachesAssets = false;
+    onTestFinished(() => {
+      server().cachesAssets = true;
+      server().replaced.clear();
+    });
+    const { page } = await open('', { serviceWorkers: 'allow' });
+    const hasWorker = (which: 'active' | 'waiting'): Promise<boolean> => page.evaluate(async (key) => (await navigator.serviceWorker.getRegistration())?.[key] instanceof ServiceWorker, which);
+    await expect.poll(() => hasWorker('active')).toBe(true);
+    const version = (await page.evaluate(() => caches.keys()))[0]!.split(' ').at(-1)!;
+    const worker = readFileSync(join(dist, 'service-worker.js'), 'utf8');
+    const late = worker.replace(version, 'newer').replace(/\w+\.skipWaiting\(\)/, 'new Promise((resolve) => setTimeout(resolve, 6000)).then(() => $&)');
+    server().replaced.set('service-worker.js', late);
+    await page.reload();
+    await expect.poll(() => hasWorker('waiting')).toBe(true);
+    await page.evaluate(() => (location.hash = '#/live'));
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'A live database' }).waitFor();
+    await page.evaluate(() => (document.body.dataset.load = 'first'));
+    if (isUsed) await page.getByRole('button', { name: 'Put', exact: true }).click();
+    await expect.poll(() => page.evaluate(() => caches.keys()).catch(() => []), { timeout: 20_000 }).toEqual([expect.stringMatching(/ newer$/)]);
+    if (isUsed) {
+      // A page that is loaded again is another one by now.
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+      await expect.poll(() => page.evaluate(() => document.body.dataset.load)).toBe('first');
+      await expect.poll(() => page.locator('[data-fact=last-sequence]').textContent()).toBe('1');
+    } else await expect.poll(() => page.evaluate(() => document.body.dataset.load ?? 'again').catch(() => '')).toBe('again');
+  });
+
   test('remembers the theme, and links lead to all views', async () => {
     const explorer = await open('');
     const { page } = explorer;
