@@ -1,5 +1,6 @@
 /** Checks of arguments. A wrong type is a TypeError and a wrong value a RangeError; both name the argument. */
 import { MAX_COMPARED_LENGTH, nearestOf, otherSpellingOf } from './near-name.js';
+import { numberOf } from './number-of.js';
 import type { Signal } from './signal.js';
 
 /** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
@@ -108,7 +109,7 @@ export function mustHaveMethods(name: string, value: unknown, kind: string, meth
  * @throws TypeError, which names the call and what it takes.
  */
 export function mustHaveAtMost(call: string, takes: string, most: number, given: number): void {
-  if (given > most) throw new TypeError(`${call} takes ${takes}, got ${given} argument${given === 1 ? '' : 's'}`);
+  if (given > most) throw new TypeError(`${call} takes ${takes}, got ${numberOf(given, 'argument')}`);
 }
 
 /**

@@ -25,6 +25,7 @@ export { copyBytes, RangeCopier } from './copy-bytes.js';
 export { isPromise } from './is-promise.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
 export { joinedBytes } from './joined-bytes.js';
+export { numberOf } from './number-of.js';
 export { plainBytes } from './plain-bytes.js';
 export { PrefixViews } from './prefix-views.js';
 export { quotedName } from './quoted-name.js';

@@ -134,7 +134,7 @@ describe('a frame', () => {
 
   test('that claims more bytes than its blocks can have is damaged, even if the claim also exceeds the limit', () => {
     const stream = zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 ** 32 - 1 });
-    expect(() => read(stream)).toThrow(new Error('the frame claims 4294967295 bytes, but its blocks can hold at most 3'));
+    expect(() => read(stream)).toThrow(new Error('the frame claims a length of 4294967295, but its blocks can hold at most 3'));
   });
 
   test('that is truncated at any length is refused', () => {

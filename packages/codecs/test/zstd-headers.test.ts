@@ -36,7 +36,7 @@ describe('the content size of a frame', () => {
     const stream = zstdFrame([rawBlock(contents)], parts);
     judges.expectRead(stream, contents);
     judges.expectRead(Uint8Array.from([...stream, ...stream]), [...contents, ...contents]);
-    judges.expectRefused(zstdFrame([rawBlock([...contents, 1])], parts), `the contents have ${contentBytes + 1} bytes, the frame claims ${contentBytes}`);
+    judges.expectRefused(zstdFrame([rawBlock([...contents, 1])], parts), `the length of the contents is ${contentBytes + 1}, the frame claims ${contentBytes}`);
   });
 
   test.each(sizes)('is truncated where the header ends earlier: %o', (parts) => {
@@ -55,14 +55,14 @@ describe('the content size of a frame', () => {
     [{ sizeLength: 2, contentBytes: 256 }, 256],
     [{ sizeLength: 1, contentBytes: 4, isSingleSegment: true }, 4],
   ] as const)('is compared with the most that the blocks can have: %o', (parts, claimed) => {
-    judges.expectRefused(zstdFrame([rawBlock(ABC)], parts), `the frame claims ${claimed} bytes, but its blocks can hold at most 3`);
-    judges.expectRefused(zstdFrame([repeatedBlock(1, 2), rawBlock([1])], parts), `the frame claims ${claimed} bytes, but its blocks can hold at most 3`);
+    judges.expectRefused(zstdFrame([rawBlock(ABC)], parts), `the frame claims a length of ${claimed}, but its blocks can hold at most 3`);
+    judges.expectRefused(zstdFrame([repeatedBlock(1, 2), rawBlock([1])], parts), `the frame claims a length of ${claimed}, but its blocks can hold at most 3`);
   });
 
   test('may be less than a compressed block can have, and not more', () => {
     const parts = { windowLog: 10 };
-    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1025 }), 'the frame claims 1025 bytes, but its blocks can hold at most 1024');
-    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1024 }), 'the contents have 1 bytes, the frame claims 1024');
+    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1025 }), 'the frame claims a length of 1025, but its blocks can hold at most 1024');
+    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1024 }), 'the length of the contents is 1, the frame claims 1024');
     judges.expectRead(zstdFrame([compressed(1)], { ...parts, contentBytes: 1 }), [0x61]);
   });
 
@@ -144,7 +144,7 @@ describe('a frame header', () => {
     for (const variant of [0, 15]) expect(read(Uint8Array.from([...skippedFrame([1], variant), ...zstd]))).toEqual(ABC);
     const messageOf = (stream: Uint8Array): string => (caught(() => read(stream)) as Error).message;
     // Four bytes are enough to tell, and three are not.
-    expect(messageOf(zstd.slice(0, 4))).toBe('4 bytes follow the last frame');
+    expect(messageOf(zstd.slice(0, 4))).toBe('the last frame is followed by too few bytes for another one: 4');
     expect(messageOf(zstd.slice(0, 3))).not.toContain('follow the last frame');
     for (let i = 0; i < 4; i++) expect(messageOf(Uint8Array.from(changedAt(zstd, i, zstd[i]! ^ 0x40)))).not.toBe('not a zstd frame');
     for (const variant of [-1, 16]) expect(messageOf(Uint8Array.from(skippedFrame([1], variant)))).not.toBe('not a zstd frame');
@@ -152,8 +152,8 @@ describe('a frame header', () => {
 
   test('needs five bytes', () => {
     const stream = zstdFrame([rawBlock(ABC)]);
-    for (let length = 1; length < 5; length++) judges.expectRefused(stream.slice(0, length), `${length} bytes follow the last frame`);
-    for (let length = 1; length < 5; length++) judges.expectRefused(Uint8Array.of(...stream, ...stream.slice(0, length)), `${length} bytes follow the last frame`);
+    for (let length = 1; length < 5; length++) judges.expectRefused(stream.slice(0, length), `the last frame is followed by too few bytes for another one: ${length}`);
+    for (let length = 1; length < 5; length++) judges.expectRefused(Uint8Array.of(...stream, ...stream.slice(0, length)), `the last frame is followed by too few bytes for another one: ${length}`);
   });
 });
 

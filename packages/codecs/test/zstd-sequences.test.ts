@@ -215,7 +215,7 @@ describe('the offsets of sequences', () => {
   });
 
   test('are refused where they reach before the frame', () => {
-    const message = (distance: number, before: number): string => `a match is ${distance} bytes back, but the frame has only ${before} bytes before it`;
+    const message = (distance: number, before: number): string => `the offset of a match is ${distance}, but the match starts at ${before} of the frame`;
     const plain = zstdFrame([rawBlock(ABC)]);
     for (const distance of [6, 7, 100, 2 ** 16 - 3, 2 ** 17 - 4, 2 ** 17 - 3, 0x12345, 0x1234567, 2 ** 31 - 3, 0x92345678, 2 ** 32 - 4]) {
       const stream = zstdFrame([rawBlock(ABC), block([1, 2, 3], [back(2, distance, 3)], { offset: singleTable(31 - Math.clz32(distance + 3)) })]);
@@ -227,7 +227,7 @@ describe('the offsets of sequences', () => {
   });
 
   test('of 0, which is one less than the last, are refused', () => {
-    judges.expectRefused(zstdFrame([rawBlock(ABC), block([], [again(0, 3, 3)])]), 'a match is 0 bytes back, but the frame has only 3 bytes before it');
+    judges.expectRefused(zstdFrame([rawBlock(ABC), block([], [again(0, 3, 3)])]), 'the offset of a match is 0, but the match starts at 3 of the frame');
   });
 });
 

@@ -7,7 +7,7 @@
  * Source: LevelDB, util/hash.cc. The tail bytes are unsigned, as they have been since LevelDB 1.18; RocksDB and
  * Pebble sign-extend them in their copies, so their hashes differ from these for bytes of 0x80 and above.
  */
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, numberOf } from '@bloom/bytes/internal';
 
 const M = 0xc6a4a793;
 
@@ -49,7 +49,7 @@ export function hashRange(bytes: Uint8Array, start: number, end: number, seed: n
 
 /** @throws RangeError unless `start` and `end` are whole numbers in order and within the bytes. */
 export function mustBeRangeOf(bytes: Uint8Array, start: number, end: number): void {
-  if (!(start >= 0 && start <= end && end <= bytes.length)) throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
+  if (!(start >= 0 && start <= end && end <= bytes.length)) throw new RangeError(`start and end must be in order and within the ${numberOf(bytes.length, 'byte')}, got ${start} and ${end}`);
   if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end))) throw new RangeError(`start and end must be whole numbers, got ${String(start)} and ${String(end)}`);
 }
 

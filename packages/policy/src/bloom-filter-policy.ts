@@ -1,4 +1,4 @@
-import { mustBeBytes, shownValue } from '@bloom/bytes/internal';
+import { mustBeBytes, numberOf, shownValue } from '@bloom/bytes/internal';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, bloomFilterMayMatchRange, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
@@ -104,7 +104,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     mustBeBytes('filter', filter);
     mustBeBytes('answers', answers);
     const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
+    if (answers.length < length) throw new RangeError(`answers must have at least ${numberOf(length, 'byte')}, one per key, got ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;
     const isOrdinary = probes >= 1 && probes <= MAX_PROBES && BloomKernel.takes(filter.length);
     const kernel = isOrdinary ? this.#kernel.for(length) : undefined;

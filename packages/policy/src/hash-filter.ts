@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, numberOf } from '@bloom/bytes/internal';
 import { distinctHashes } from './distinct-hashes.js';
 import { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatchEach } from './hash-bloom-filter.js';
 import type { HashFilterKernel } from './hash-filter-kernel.js';
@@ -112,7 +112,7 @@ export function hashFilterMayMatchEach<Shape>(
   mustBeBytes('filter', filter);
   mustBeBytes('answers', answers);
   const { length, bytes, offsets } = keys;
-  if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
+  if (answers.length < length) throw new RangeError(`answers must have at least ${numberOf(length, 'byte')}, one per key, got ${answers.length}`);
   const shape = shapeOf(filter, 0, filter.length);
   const kernel = shape && kept.for(length);
   if (kernel?.takes(filter.length, length)) {

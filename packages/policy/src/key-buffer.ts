@@ -1,4 +1,4 @@
-import { mustBeBytes, mustBeWhole, RangeCopier, shownValue } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeWhole, numberOf, RangeCopier, shownValue } from '@bloom/bytes/internal';
 import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
 
@@ -68,7 +68,7 @@ export class KeyBuffer implements KeyList {
   pushRange(from: Uint8Array, start: number, end: number): void {
     mustBeBytes('from', from);
     if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= from.length)) {
-      throw new RangeError(`start and end must be in order and within the ${from.length} bytes, got ${shownValue(start)} and ${shownValue(end)}`);
+      throw new RangeError(`start and end must be in order and within the ${numberOf(from.length, 'byte')}, got ${shownValue(start)} and ${shownValue(end)}`);
     }
     this.#append(from, start, end);
   }

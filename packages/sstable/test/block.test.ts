@@ -268,9 +268,10 @@ describe('damage', () => {
   test.each([
     ['no bytes', '', '0 bytes cannot be a block'],
     ['three bytes', '010000', '3 bytes cannot be a block'],
-    ['two restarts in eight bytes', '0000000002000000', '2 restarts do not fit in 8 bytes'],
-    ['more restarts than there can be', '00000000ffffffff', '4294967295 restarts do not fit in 8 bytes'],
-    ['as many restarts as make the sum wrap', '0000000000000040', '1073741824 restarts do not fit in 8 bytes'],
+    ['one restart in seven bytes', '00000001000000', '1 restart would not fit in 7 bytes'],
+    ['two restarts in eight bytes', '0000000002000000', '2 restarts would not fit in 8 bytes'],
+    ['more restarts than there can be', '00000000ffffffff', '4294967295 restarts would not fit in 8 bytes'],
+    ['as many restarts as make the sum wrap', '0000000000000040', '1073741824 restarts would not fit in 8 bytes'],
     ['a first restart that is not at 0', '0100000001000000', 'restart 0 is at byte 1, not at 0'],
   ])('reset rejects a block of %s', (_, block, problem) => {
     const error = caught(() => cursorOn(fromHex(block)));

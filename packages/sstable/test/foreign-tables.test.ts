@@ -302,7 +302,7 @@ describe('data blocks with a hash index, which RocksDB can write with format_ver
 
   test.each([0, 65_000])('are damaged if they claim to have %i buckets', (claimed) => {
     const bytes = putTogether(data.map((part) => ({ ...part, payload: withHashIndex(part.payload, 7, claimed) })));
-    expect(caught(() => [...SyncTable.open(new MemorySource(bytes)).entries()])).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: expect.stringMatching(/restarts do not fit in/) as string });
+    expect(caught(() => [...SyncTable.open(new MemorySource(bytes)).entries()])).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: expect.stringMatching(/restarts would not fit in/) as string });
   });
 });
 

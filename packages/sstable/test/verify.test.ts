@@ -70,9 +70,13 @@ function block(...keys: string[]): Uint8Array {
 }
 
 describe('a file that is not a table', () => {
-  test.each([0, 1, 47])('of %d bytes', async (length) => {
+  test.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [47, '47 bytes'],
+  ])('of length %d', async (length, shown) => {
     const findings = await verify(new Uint8Array(length));
-    expect(findings).toEqual([{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem: expect.stringContaining(`${length} bytes`) as string }]);
+    expect(findings).toEqual([{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem: expect.stringContaining(`it has ${shown},`) as string }]);
   });
 
   test('is found by its magic number, with the offset of the footer', async () => {

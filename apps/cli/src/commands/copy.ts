@@ -1,4 +1,4 @@
-import { count, counted } from '@bloom/report';
+import { counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { mustBeWrittenHere } from '../failure.js';
 import { copyFolder } from '../inputs/copied-folder.js';
@@ -31,5 +31,5 @@ Examples:
 async function copy(path: string, target: string, options: SummaryOptions): Promise<void> {
   mustBeWrittenHere(target);
   const { files, bytes } = await interruptible((signal) => copyFolder(path, target, signal));
-  await printSummary(options, `${target}: ${counted(files, 'file')}, ${count(bytes)} bytes`, { folder: path, copy: target, files, bytes });
+  await printSummary(options, `${target}: ${counted(files, 'file')}, ${counted(bytes, 'byte')}`, { folder: path, copy: target, files, bytes });
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Database, parseFileName } from '@bloom/leveldb';
 import { isCanonicalName } from '@bloom/leveldb/internal';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { count, counted } from '@bloom/report';
+import { counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
@@ -50,7 +50,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     // Checked before the user is asked.
     await mustBeLevelDb(path);
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
-    const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;
+    const what = `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}`;
     const isDeleted = options.yes === true || (await isWanted(path, what));
     if (isDeleted) await Database.destroy(new WrittenFolder(path));
     else process.exitCode = EXIT.no;

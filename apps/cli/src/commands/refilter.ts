@@ -96,7 +96,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
     progress?.stop();
     if (wasPublished && written > 0) noteNoLongerPublished(path);
     const seconds = secondsSince(started);
-    const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes (before: ${count(byteLengthBefore)})`];
+    const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${counted(byteLength, 'byte')} (before: ${count(byteLengthBefore)})`];
     if (unfiltered > 0) parts.splice(2, 0, `${count(unfiltered)} without filters, which would need too large a block`);
     await printSummary(options, `${path}: ${parts.join(', ')}; ${seconds.toFixed(2)} s`, { folder: path, written, kept, unfiltered, entries, filterBytes, bytes: byteLength, bytesBefore: byteLengthBefore, seconds });
   } catch (error) {

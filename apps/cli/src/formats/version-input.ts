@@ -2,6 +2,7 @@
  * Versions of keys in an input, as `scan` prints those of a database: the key, its sequence, its type, perhaps its file, and the value.
  * The batch stores them under internal keys. A version without a sequence gets the highest sequence.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, typeOfKind } from '@bloom/sstable/database';
 import { LineError } from './entry.js';
 import type { EntryBatch, FieldDecoder } from './entry-batch.js';
@@ -31,7 +32,7 @@ export function putVersion(type: unknown, sequence: unknown, batch: EntryBatch):
 /** Why bytes are not an internal key; undefined if they are. */
 export function storedKeyProblem(key: Uint8Array): string | undefined {
   const stored = decodeInternalKey(key);
-  if (stored === undefined) return `a key of ${key.length} bytes is too short for sequence and type: are these versions?`;
+  if (stored === undefined) return `a key of ${numberOf(key.length, 'byte')} is too short for sequence and type: are these versions?`;
   return stored.sequence === NO_SEQUENCE ? `the sequence ${NO_SEQUENCE}, which no database reaches` : undefined;
 }
 

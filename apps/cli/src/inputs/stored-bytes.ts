@@ -3,6 +3,7 @@
  * blocks, such as filters and index, are divided in proportion, so the groups of all keys together have all bytes of the files.
  */
 import { varintLength } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import { FolderError, type Folder } from '@bloom/leveldb';
 import { type Codec, CorruptionError, type Source, type TableOptions, UnsupportedError } from '@bloom/sstable';
 import { decodeInternalKey, internalTableOptions } from '@bloom/sstable/database';
@@ -129,7 +130,7 @@ async function addBlocks(source: Source, { codecs, isInternal, first }: BlockRea
       for (let n = 0; n < Math.min(ENTRIES_AT_ONCE, entries.length); n++) {
         const { key, offset: start } = entries[n]!;
         const userKey = userKeyOf(key);
-        if (userKey === undefined) throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, `a key of ${key.length} bytes is too short for an internal key`);
+        if (userKey === undefined) throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, `a key of ${numberOf(key.length, 'byte')} is too short for an internal key`);
         shares.add(groups.of(userKey), (((entries[n + 1]?.offset ?? block.entriesEnd) - start) / block.entriesEnd) * length);
       }
     }

@@ -249,7 +249,7 @@ test("a short key in the middle of a table that looks like a database's is a fai
   const name = scratch.write('short.ldb', sink.toBytes());
   const { code, stderr } = await bloom(['scan', name], scratch.path);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^bloom: short\.ldb: [^\n]*a key of 1 bytes is too short [^\n]*; --no-internal reads them as stored\n$/);
+  expect(stderr).toMatch(/^bloom: short\.ldb: [^\n]*a key of 1 byte is too short [^\n]*; --no-internal reads them as stored\n$/);
   expect((await bloomPrints(['scan', '--no-internal', '--hex', name], scratch.path)).split('\n')).toHaveLength(4);
 });
 

@@ -1,7 +1,7 @@
 import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, DatabaseReader, type Folder, type StoredVersion, UnsupportedError } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { allCodecs } from '@bloom/codecs';
-import { minecraftKey } from '@bloom/report';
+import { counted, minecraftKey } from '@bloom/report';
 import { clipped } from '../table/clipped.js';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Work } from '../worker/calls.js';
@@ -248,5 +248,5 @@ export function factsOf(name: string, description: DatabaseDescription, [firstKe
 }
 
 function describeTail({ problem, offset, byteLength }: NonNullable<DatabaseDescription['logs'][number]['tail']>): string {
-  return `${problem} at ${offset}, ${byteLength} bytes`;
+  return `${problem} at ${offset}, ${counted(byteLength, 'byte')}`;
 }

@@ -185,7 +185,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
       )}
       {keys.length > state.expectedKeys && (
         <p class="notice is-warn small">
-          These are more than the {count(state.expectedKeys)} keys that the filter is sized for. It has too many 1s and answers maybe too often.
+          These are more than the {counted(state.expectedKeys, 'key')} that the filter is sized for. It has too many 1s and answers maybe too often.
         </p>
       )}
       {keys.length === 0 ? (

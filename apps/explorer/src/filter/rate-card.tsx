@@ -98,7 +98,7 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
           <span class="line-swatch is-ideal" aria-hidden="true" /> an ideal filter
         </li>
         <li>
-          <span class="line-swatch is-leveldb" aria-hidden="true" /> LevelDB’s, usually{!isWhole && `, being measured${lastBits === undefined ? '' : `: ${count(points.length)} points so far`}`}
+          <span class="line-swatch is-leveldb" aria-hidden="true" /> LevelDB’s, usually{!isWhole && `, being measured${lastBits === undefined ? '' : `: ${counted(points.length, 'point')} so far`}`}
         </li>
       </ul>
       <p class="muted small">

@@ -92,7 +92,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'compaction-ended':
       return (
         <>
-          <strong>Compaction ended</strong>: {count(event.entriesRead)} entries read, {count(event.entriesWritten)} written. {counted(event.shadowedDropped, 'hidden version')} and{' '}
+          <strong>Compaction ended</strong>: {counted(event.entriesRead, 'entry')} read, {count(event.entriesWritten)} written. {counted(event.shadowedDropped, 'hidden version')} and{' '}
           {counted(event.deletionsDropped, 'deletion')} were dropped.
         </>
       );

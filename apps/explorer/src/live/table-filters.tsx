@@ -1,4 +1,4 @@
-import { count, counted } from '@bloom/report';
+import { counted } from '@bloom/report';
 import { byteSize, percent } from '../controls/sizes.js';
 import type { FilterFill, LiveState, LiveTable } from './live-facts.js';
 
@@ -29,7 +29,7 @@ function Fills({ table: { table, fills } }: { readonly table: LiveTable }) {
   const used = fills.filter(({ byteLength }) => byteLength > 0);
   const ones = used.reduce((sum, fill) => sum + shareOf(fill), 0) / Math.max(1, used.length);
   return (
-    <div class="live-fills" role="img" aria-label={`${count(used.length)} filters of ${table}: ${percent(ones)} of their bits are 1`}>
+    <div class="live-fills" role="img" aria-label={`${counted(used.length, 'filter')} of ${table}: ${percent(ones)} of their bits are 1`}>
       {fills.map((fill, i) => (
         <span key={i} class={fill.byteLength === 0 ? 'is-empty' : ''} style={fill.byteLength === 0 ? undefined : { '--ones': `${Math.round(shareOf(fill) * 100)}%` }} />
       ))}

@@ -4,7 +4,7 @@ import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { LOG_BLOCK_LENGTH, logRanges, type LogRecord, readLog } from '@bloom/log';
 import type { Source } from '@bloom/sstable';
 import { decodeInternalKey, DELETION } from '@bloom/sstable/database';
-import { minecraftKey } from '@bloom/report';
+import { counted, minecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
 import { partsOf } from '../bytes/byte-forms.js';
 import { clipped } from '../table/clipped.js';
@@ -126,7 +126,7 @@ function editOf(record: Uint8Array): string[] | undefined {
     if (previousLogNumber !== undefined && previousLogNumber !== 0n) changes.push(`and log ${previousLogNumber}`);
     if (nextFileNumber !== undefined) changes.push(`next file number ${nextFileNumber}`);
     if (lastSequence !== undefined) changes.push(`last sequence ${lastSequence}`);
-    for (const { level, file } of newFiles) changes.push(`+ table ${file.number} in level ${level}, ${file.size} bytes, ${keyText(file.smallest)} to ${keyText(file.largest)}`);
+    for (const { level, file } of newFiles) changes.push(`+ table ${file.number} in level ${level}, ${counted(file.size, 'byte')}, ${keyText(file.smallest)} to ${keyText(file.largest)}`);
     for (const { level, number } of deletedFiles) changes.push(`− table ${number} of level ${level}`);
     for (const { level, key } of compactPointers) changes.push(`level ${level} is compacted next from ${keyText(key)}`);
     return changes;

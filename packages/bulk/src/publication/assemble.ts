@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { kindOf, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { kindOf, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, numberOf } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import type { Comparator } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';
@@ -199,7 +199,7 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
     if (object === undefined) throw new BulkError('BLOOM_MISSING_PART', `${store.name} does not have ${file}`, { file });
     const sha256 = described.get(number);
     if (object.byteLength !== size || (object.sha256 !== undefined && sha256 !== undefined && object.sha256 !== sha256)) {
-      throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${object.byteLength} bytes, expected ${size} with the SHA-256 ${sha256 ?? 'in its name'}`, { file });
+      throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${numberOf(object.byteLength, 'byte')}, expected ${size} with the SHA-256 ${sha256 ?? 'in its name'}`, { file });
     }
     if (decodeInternalKey(smallest) === undefined) throw new BulkError('BLOOM_BAD_PART', `the first key of ${file} is too short for an internal key`, { file });
   }

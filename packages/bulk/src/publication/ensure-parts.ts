@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, numberOf } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { numberOfSha256, partName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
@@ -61,7 +61,7 @@ async function mustBeListed(store: Store, parts: readonly PublishedPart[], signa
     const file = partName(number);
     const byteLength = lengths.get(file);
     if (byteLength === undefined) throw missing(store, file);
-    if (byteLength !== size) throw otherBytes(store, file, `it has ${byteLength} bytes, expected ${size}`);
+    if (byteLength !== size) throw otherBytes(store, file, `it has ${numberOf(byteLength, 'byte')}, expected ${size}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The publication in a store: CURRENT, and the MANIFEST that it names. */
 import { type Bytes, CorruptionError, type Place, type Signal } from '@bloom/bytes';
-import { kindOf, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { kindOf, mustBeSignal, mustHaveMethods, numberOf } from '@bloom/bytes/internal';
 import { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from '@bloom/leveldb';
 import { LogWriter, readLog } from '@bloom/log';
 import { decodeInternalKey } from '@bloom/sstable/database';
@@ -136,7 +136,7 @@ function decodeManifest(bytes: Uint8Array, name: string, store: Store): Publishe
   const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
   const { records, drops } = readLog(bytes);
   const [record] = records;
-  if (record === undefined || records.length > 1 || drops.length > 0) throw notPublished(store, `${name} has ${records.length} edits, expected one`);
+  if (record === undefined || records.length > 1 || drops.length > 0) throw notPublished(store, `${name} has ${numberOf(records.length, 'edit')}, expected one`);
   const { comparator, lastSequence, newFiles = [], deletedFiles, logNumber } = decodeVersionEdit(record.bytes, place);
   if (comparator === undefined || lastSequence === undefined || logNumber !== NUMBER_LIMIT || deletedFiles !== undefined) {
     throw notPublished(store, `${name} is not a MANIFEST of this package`);

@@ -1,5 +1,5 @@
 import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveMethods, sameBytes } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBeSignal, mustHaveMethods, numberOf, sameBytes } from '@bloom/bytes/internal';
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { comparatorOf, decodingFor, mustBePolicies } from '@bloom/sstable/internal';
@@ -91,7 +91,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
     const add = (code: string, problem: string): void => void findings.push({ file, code, problem });
     const byteLength = lengths.get(file);
     if (byteLength === undefined) add('BLOOM_MISSING_PART', `${store.name} does not have it`);
-    else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, but ${part.size} according to the MANIFEST`);
+    else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${numberOf(byteLength, 'byte')}, but ${part.size} according to the MANIFEST`);
     else if (depth !== 'names') {
       // Not added in one expression, in which the sum would be that from before the part was read.
       const verified = await verifyPart(store, part, options, comparator, add, unchecked);

@@ -1,6 +1,6 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { bytesOf, mustBeArray, mustBeBytes, mustBeFunction, mustHaveMethods } from '@bloom/bytes/internal';
+import { bytesOf, mustBeArray, mustBeBytes, mustBeFunction, mustHaveMethods, numberOf } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
 import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
@@ -143,6 +143,6 @@ function isSameUserKey(before: Uint8Array, stored: Uint8Array, table: Table): bo
 }
 
 function badKey(stored: Uint8Array, file: string | undefined): CorruptionError {
-  const problem = `a key of ${stored.length} bytes is not an internal key of a value or a deletion: the table may have plain keys`;
+  const problem = `a key of ${numberOf(stored.length, 'byte')} is not an internal key of a value or a deletion: the table may have plain keys`;
   return new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file }, problem);
 }

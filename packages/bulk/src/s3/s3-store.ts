@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { copiedOptions, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeFunction, mustBeOptions, mustBeWhole, numberOf } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch } from '@bloom/sstable/http';
@@ -375,7 +375,7 @@ export class S3Store implements Store {
       timer = startTimeout(Number(length) || 0);
       const bytes = new Uint8Array(await response.arrayBuffer());
       if (method !== 'HEAD' && length !== null && response.headers.get('content-encoding') === null && Number(length) !== bytes.length) {
-        throw new Error(`the response has ${bytes.length} bytes, expected ${length}`);
+        throw new Error(`the response has ${numberOf(bytes.length, 'byte')}, expected ${length}`);
       }
       // S3 may start its response to the completion of an upload before it knows the result.
       const status = method === 'POST' && response.status === 200 && new TextDecoder().decode(bytes).includes('<Error>') ? 500 : response.status;

@@ -133,7 +133,7 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
   let output: GrowingOutput | undefined;
   let position = 0;
   while (position < end) {
-    if (end - position < MIN_FRAME_BYTES) throw new Error(`${end - position} bytes follow the last frame`);
+    if (end - position < MIN_FRAME_BYTES) throw new Error(`the last frame is followed by too few bytes for another one: ${end - position}`);
     const magic = stream.view.getUint32(position, true);
     if (isSkipped(magic)) {
       // A truncated size is read from the padding. The check below fails then, because the header ends after the stream.
@@ -145,7 +145,7 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     const header = readFrameHeader(stream, position, end);
     const { contentBytes } = header;
     const most = mostContentBytes(stream, header.position, end, header.maxBlockBytes);
-    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims ${contentBytes} bytes, but its blocks can hold at most ${most}`);
+    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims a length of ${contentBytes}, but its blocks can hold at most ${most}`);
     if (contentBytes !== undefined && contentBytes > maxBytes) throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
     const trusted = Math.max(MIN_EXPECTED_BYTES, Math.min(EXPECTED_EXPANSION * end, MAX_EXPANDED_BYTES), end);
     const expected = Math.min(contentBytes ?? most, trusted);
@@ -180,7 +180,7 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
     ({ isLast, end: position } = block);
   }
   const made = output.length - frameStart;
-  if (contentBytes !== undefined && made !== contentBytes) throw new Error(`the contents have ${made} bytes, the frame claims ${contentBytes}`);
+  if (contentBytes !== undefined && made !== contentBytes) throw new Error(`the length of the contents is ${made}, the frame claims ${contentBytes}`);
   if (!hasChecksum) return position;
   if (position + CHECKSUM_BYTES > end) throw new Error('the checksum of the contents is truncated');
   const stored = stream.view.getUint32(position, true);

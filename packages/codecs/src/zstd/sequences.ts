@@ -228,7 +228,7 @@ function runSequences(
     const matchStop = matchStart + matchLength;
     if (literalStop > literalEnd) throw new Error('the sequences use more literals than the block has');
     if (matchStop > blockEnd) throw tooLong(blockEnd - output.length);
-    if (offset === 0 || offset > matchStart - frameStart) throw new Error(`a match is ${offset} bytes back, but the frame has only ${matchStart - frameStart} bytes before it`);
+    if (offset === 0 || offset > matchStart - frameStart) throw new Error(`the offset of a match is ${offset}, but the match starts at ${matchStart - frameStart} of the frame`);
     if (matchStop > made.length) {
       const blockStart = output.length;
       // The output of this block so far must be kept, too.

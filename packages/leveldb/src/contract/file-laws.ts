@@ -1,5 +1,5 @@
 /** The laws of the files that are written, renamed and deleted. */
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, numberOf } from '@bloom/bytes/internal';
 import { isMissing, type WritableFile, type WritableFolder } from '../folder/writable-folder.js';
 import { contents } from './contents.js';
 import type { WritingLaw, WritingPlace } from './law.js';
@@ -180,7 +180,7 @@ async function renameWhileReading(run: LawRun, folder: WritableFolder, before: U
     } else if (outcome.answer === undefined) {
       run.fail(`open("${CURRENT}") returns undefined while another file is renamed to it`);
     } else if (differenceOf(outcome.answer, before) !== undefined && differenceOf(outcome.answer, after) !== undefined) {
-      run.fail(`"${CURRENT}" is neither the old file nor the new one while another file is renamed to it: it has ${outcome.answer.length} bytes`);
+      run.fail(`"${CURRENT}" is neither the old file nor the new one while another file is renamed to it: it has ${numberOf(outcome.answer.length, 'byte')}`);
     }
     if (i % 4 === 0) await run.turn();
   }

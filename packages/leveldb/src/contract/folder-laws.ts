@@ -1,5 +1,5 @@
 /** The laws of the folder itself: concurrent calls, its lock, and what other objects see of it. */
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, numberOf } from '@bloom/bytes/internal';
 import { holdsTheSame } from '../folder/folder.js';
 import { type FolderLock, isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { contents } from './contents.js';
@@ -55,7 +55,7 @@ async function folderItself(run: LawRun, place: WritingPlace): Promise<void> {
   const mayNotBeThere = async (when: string): Promise<void> => {
     const outcome = await run.outcomeOf(`list() ${when}`, () => folder.list());
     if ('error' in outcome && !isMissing(outcome.error)) run.fail(`list() fails with an error other than ENOENT ${when}: ${shownError(outcome.error)}`, outcome.error);
-    if (!('error' in outcome) && outcome.answer.length > 0) run.fail(`list() returns ${outcome.answer.length} names ${when}`);
+    if (!('error' in outcome) && outcome.answer.length > 0) run.fail(`list() returns ${numberOf(outcome.answer.length, 'name')} ${when}`);
     await run.mustBeAbsent(folder, 'CURRENT', when);
   };
   await mayNotBeThere('before the folder was created');

@@ -1,5 +1,5 @@
 /** One run of one law: calls the folder, and reports what it does wrong. */
-import { isPromise } from '@bloom/bytes/internal';
+import { isPromise, numberOf } from '@bloom/bytes/internal';
 import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
 import { LOCK, LOST } from '../format/file-name.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
@@ -107,13 +107,13 @@ export class LawRun {
 
   mustBeRead(bytes: unknown, name: string, offset: number, length: number): Uint8Array {
     if (!(bytes instanceof Uint8Array)) this.fail(`read(${offset}, ${length}) of ${shownName(name)} does not return a Uint8Array`);
-    if (bytes.length !== length) this.fail(`read(${offset}, ${length}) of ${shownName(name)} returns ${bytes.length} bytes`);
+    if (bytes.length !== length) this.fail(`read(${offset}, ${length}) of ${shownName(name)} returns ${numberOf(bytes.length, 'byte')}`);
     return bytes;
   }
 
   /** Checks that an open file holds `expected`. */
   async mustRead(file: FolderFile, name: string, expected: Uint8Array, when = ''): Promise<void> {
-    if (file.byteLength !== expected.length) this.fail(`${shownName(name)} has ${expected.length} bytes, and a byteLength of ${file.byteLength}${when}`);
+    if (file.byteLength !== expected.length) this.fail(`${shownName(name)} has ${numberOf(expected.length, 'byte')}, and a byteLength of ${file.byteLength}${when}`);
     if (expected.length === 0) return;
     const difference = differenceOf(await this.read(file, name, 0, expected.length), expected);
     if (difference !== undefined) this.fail(`${shownName(name)} ${difference}${when}`);
@@ -198,7 +198,7 @@ export class LawRun {
 
   /** Appends a copy of the bytes: another law checks bytes that are lent. */
   append(file: WritableFile, bytes: Uint8Array): Promise<void> {
-    return this.call(`append() of ${bytes.length} bytes`, () => file.append(bytes.slice()));
+    return this.call(`append() of ${numberOf(bytes.length, 'byte')}`, () => file.append(bytes.slice()));
   }
 
   sync(file: WritableFile): Promise<void> {
@@ -257,5 +257,5 @@ export function differenceOf(found: Uint8Array, held: Uint8Array): string | unde
   let i = 0;
   while (i < length && found[i] === held[i]) i++;
   if (i < length) return `has byte 0x${found[i]!.toString(16)} at offset ${i}, and 0x${held[i]!.toString(16)} was written there`;
-  return found.length === held.length ? undefined : `has ${found.length} bytes, and ${held.length} were written`;
+  return found.length === held.length ? undefined : `has ${numberOf(found.length, 'byte')}, and ${held.length} were written`;
 }

@@ -1,5 +1,5 @@
 /** The laws of what survives when the power fails, for folders whose storage can be simulated. */
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, numberOf } from '@bloom/bytes/internal';
 import { contents } from './contents.js';
 import type { WritingLaw, WritingPlace } from './law.js';
 import { differenceOf, type LawRun } from './law-run.js';
@@ -32,7 +32,7 @@ async function syncedBytes(run: LawRun, place: WritingPlace): Promise<void> {
 
 function mustStartWith(run: LawRun, left: Uint8Array | undefined, name: string, synced: Uint8Array): void {
   if (left === undefined) run.fail(`"${name}" is gone after a power cut, and its name was synced by syncFolder()`);
-  if (left.length < synced.length) run.fail(`"${name}" has ${left.length} bytes after a power cut, and ${synced.length} were synced`);
+  if (left.length < synced.length) run.fail(`"${name}" has ${numberOf(left.length, 'byte')} after a power cut, and ${synced.length} were synced`);
   const difference = differenceOf(left.subarray(0, synced.length), synced);
   if (difference !== undefined) run.fail(`after a power cut, "${name}" ${difference} and synced`);
 }
@@ -73,7 +73,7 @@ async function renameInPowerCut(run: LawRun, place: WritingPlace): Promise<void>
     const left = await run.contentsOf(await place.cutPower(folder), 'CURRENT');
     if (left === undefined) run.fail('a file that another was renamed to is gone after a power cut');
     if (differenceOf(left, before) !== undefined && differenceOf(left, after) !== undefined) {
-      run.fail(`a file that another was renamed to is neither the old one nor the new one after a power cut: it has ${left.length} bytes`);
+      run.fail(`a file that another was renamed to is neither the old one nor the new one after a power cut: it has ${numberOf(left.length, 'byte')}`);
     }
   }
 }

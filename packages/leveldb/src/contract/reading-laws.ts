@@ -1,5 +1,5 @@
 /** The laws of reading the files of a folder. */
-import { seeded } from '@bloom/bytes/internal';
+import { numberOf, seeded } from '@bloom/bytes/internal';
 import { type FolderFile, isSameState } from '../folder/folder.js';
 import { contents } from './contents.js';
 import type { ReadingLaw, ReadingPlace } from './law.js';
@@ -40,7 +40,7 @@ async function openedFiles(run: LawRun, place: ReadingPlace): Promise<void> {
       if (difference !== undefined) run.fail(`read(${offset}, ${length}) of ${shownName(name)} ${difference}`);
     }
     for (const [offset, length] of [[bytes.length, 1], [Math.max(0, bytes.length - 4), 8], [bytes.length + 100, 10]] as const) {
-      await mustInventNothing(run, () => file.read(offset, length), bytes, offset, `read(${offset}, ${length}) of ${shownName(name)}, which has ${bytes.length} bytes,`);
+      await mustInventNothing(run, () => file.read(offset, length), bytes, offset, `read(${offset}, ${length}) of ${shownName(name)}, which has ${numberOf(bytes.length, 'byte')},`);
     }
     await run.closeFile(file);
   }
@@ -52,7 +52,7 @@ async function mustInventNothing(run: LawRun, read: () => Uint8Array | Promise<U
   if ('error' in outcome) return;
   const found = outcome.answer;
   if (!(found instanceof Uint8Array)) run.fail(`${what} does not return a Uint8Array`);
-  if (found.length > Math.max(0, bytes.length - offset)) run.fail(`${what} returns ${found.length} bytes, more than there are`);
+  if (found.length > Math.max(0, bytes.length - offset)) run.fail(`${what} returns ${numberOf(found.length, 'byte')}, more than there are`);
   const difference = differenceOf(found, bytes.subarray(offset, offset + found.length));
   if (difference !== undefined) run.fail(`${what} ${difference}`);
 }
@@ -196,13 +196,13 @@ async function syncReads(run: LawRun, place: ReadingPlace): Promise<void> {
   if (folder.openSync === undefined) return;
   const opened = run.callSync(`openSync("${name}")`, () => folder.openSync!(name));
   if (opened === undefined) run.fail(`openSync("${name}") returns undefined although there is a file of that name`);
-  if (opened.byteLength !== bytes.length) run.fail(`openSync("${name}") returns a file with a byteLength of ${opened.byteLength}, and it has ${bytes.length} bytes`);
+  if (opened.byteLength !== bytes.length) run.fail(`openSync("${name}") returns a file with a byteLength of ${opened.byteLength}, and it has ${numberOf(bytes.length, 'byte')}`);
   for (const [offset, length] of ranges) {
     mustBe(run.callSync(`read(${offset}, ${length}) of openSync("${name}")`, () => opened.read(offset, length)), 'read of openSync', offset);
     if (opened.readInto === undefined) continue;
     const into = new Uint8Array(length);
     const count = run.callSync(`readInto(${offset}) of "${name}"`, () => opened.readInto!(offset, into));
-    if (count !== length) run.fail(`readInto(${offset}) of "${name}" reads ${count} of ${length} bytes`);
+    if (count !== length) run.fail(`readInto(${offset}) of "${name}" reads ${count} of ${numberOf(length, 'byte')}`);
     mustBe(into, 'readInto', offset);
   }
   opened.close?.();

@@ -1,4 +1,5 @@
 import { type CorruptionCode, CorruptionError } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import type { LogDrop, LogDropReason } from '@bloom/log';
 
 /** Data that was left out because it is damaged. */
@@ -24,7 +25,7 @@ export function logDropCode(reason: LogDropReason): CorruptionCode & ('BLOOM_BAD
 
 /** The error for damage in a log or MANIFEST where none is allowed. */
 export function logDamage({ offset, byteLength, reason }: LogDrop, file: string | undefined): CorruptionError {
-  return new CorruptionError(logDropCode(reason), { structure: 'log record', offset, file }, `${reason} (${byteLength} bytes)`);
+  return new CorruptionError(logDropCode(reason), { structure: 'log record', offset, file }, `${reason} (${numberOf(byteLength, 'byte')})`);
 }
 
 /** Decides whether damage is an error, or is recorded and skipped. */

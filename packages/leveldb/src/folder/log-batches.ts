@@ -6,6 +6,7 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::RecoverLogFile`.
  */
 import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import { LogReader } from '@bloom/log';
 import { hasSequences, WriteBatchReader } from '../format/write-batch.js';
 import { type Dropped, logDropCode } from './damage.js';
@@ -75,7 +76,7 @@ export class LogBatches extends StoredRecords {
 
   #damaged(part: DamagedPart, code: CorruptionCode, offset: number, byteLength: number, reason: string): void {
     const file = this.#name;
-    if (this.#target.skip === undefined) throw new CorruptionError(code, { structure: part, offset, file }, `${reason} (${byteLength} bytes)`);
+    if (this.#target.skip === undefined) throw new CorruptionError(code, { structure: part, offset, file }, `${reason} (${numberOf(byteLength, 'byte')})`);
     this.#target.skip({ file, offset, byteLength, reason, code }, part);
   }
 }

@@ -4,6 +4,7 @@
  * Source: LevelDB, db/dbformat.cc.
  */
 import { CorruptionError } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import { type Comparator } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, encodeInternalKey, type InternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
 import { compareRangeOf } from '@bloom/sstable/internal';
@@ -41,7 +42,7 @@ export function typeOf(bytes: Uint8Array, start: number, end: number, file: stri
   const trailer = end - INTERNAL_KEY_TRAILER_LENGTH;
   const type = trailer < start ? -1 : bytes[trailer]!;
   if (type === VALUE || type === DELETION) return type;
-  const problem = type < 0 ? `a key of ${end - start} bytes is too short for an internal key` : `a key has the unknown type ${type}`;
+  const problem = type < 0 ? `a key of ${numberOf(end - start, 'byte')} is too short for an internal key` : `a key has the unknown type ${type}`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file }, problem);
 }
 

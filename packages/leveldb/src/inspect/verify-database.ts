@@ -1,5 +1,5 @@
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustBeWhole, quotedName } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBeSignal, mustBeWhole, numberOf, quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
@@ -282,7 +282,7 @@ class DatabaseVerifier {
   async #log(name: string, file: FolderFile): Promise<LogEnd> {
     const batches = new LogBatches(file, name, {
       skip: ({ code, offset, byteLength, reason }, structure) => {
-        const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
+        const problem = structure === 'write batch' ? reason : `${reason} (${numberOf(byteLength, 'byte')})`;
         this.#report(name, { code, structure, offset, problem });
       },
     });

@@ -1,4 +1,5 @@
 import { CorruptionError } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import type { LogTail } from '@bloom/log';
 
 /** The end of a log that was replayed. */
@@ -22,7 +23,7 @@ export function lostEnds(logs: readonly LogEnd[]): CorruptionError[] {
   const older = newest === undefined ? [] : logs.slice(0, logs.indexOf(newest));
   return older.flatMap(({ name, tail, lastSequence }) => {
     if (tail === undefined || lastSequence === 0n) return [];
-    const problem = `it ends in the middle of a record, and a later log has records (${tail.byteLength} bytes)`;
+    const problem = `it ends in the middle of a record, and a later log has records (${numberOf(tail.byteLength, 'byte')})`;
     return new CorruptionError('BLOOM_BAD_LOG', { structure: 'log record', offset: tail.offset, file: name }, problem);
   });
 }

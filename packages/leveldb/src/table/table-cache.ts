@@ -4,6 +4,7 @@
  * Source: LevelDB, db/table_cache.cc.
  */
 import { CorruptionError } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
@@ -135,7 +136,7 @@ export class TableCache {
       if (file.isRemote === true && file.byteLength > metadata.size) {
         // On a disk, bytes after a table are harmless. Here, where a table may be opened long after the MANIFEST was read, they mean that it is
         // another table.
-        const problem = `${name} has ${file.byteLength} bytes, the MANIFEST says ${metadata.size}: the folder was replaced`;
+        const problem = `${name} has ${numberOf(file.byteLength, 'byte')}, the MANIFEST says ${metadata.size}: the folder was replaced`;
         throw new FolderError('BLOOM_FOLDER_CHANGED', problem, { file: name });
       }
       const source = new WholeTable(file, metadata.size, file.name ?? name, this.isForeign);

@@ -1,5 +1,5 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { GIT_LFS_POINTER, isGitLfsPointer, isPromise, MAX_POINTER_LENGTH } from '@bloom/bytes/internal';
+import { GIT_LFS_POINTER, isGitLfsPointer, isPromise, MAX_POINTER_LENGTH, numberOf } from '@bloom/bytes/internal';
 import type { SyncSource } from '@bloom/sstable';
 import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
 
@@ -36,7 +36,7 @@ export class WholeTable implements FolderFile {
    */
   constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
     if (file.byteLength < byteLength) {
-      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}${explanation(file, byteLength)}`;
+      const problem = `the MANIFEST says that it has ${numberOf(byteLength, 'byte')}, it has ${file.byteLength}${explanation(file, byteLength)}`;
       throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
     }
     this.byteLength = byteLength;

@@ -3,6 +3,7 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Write`.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { compareInternalBytes } from '@bloom/sstable/internal';
 import { DatabaseError } from '../folder/database-error.js';
@@ -143,6 +144,6 @@ export class WritePath {
 }
 
 function noRoom(count: number): DatabaseError {
-  const problem = `the database has too few sequence numbers for ${count} more operation${count === 1 ? '' : 's'}, or too few file numbers: copy its entries to a new database`;
+  const problem = `the database has too few sequence numbers for ${numberOf(count, 'more operation')}, or too few file numbers: copy its entries to a new database`;
   return new DatabaseError('BLOOM_NO_ROOM', problem);
 }

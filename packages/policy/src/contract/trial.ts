@@ -1,5 +1,5 @@
 /** Calls a policy with lent bytes, and times the calls. */
-import { sameBytes } from '@bloom/bytes/internal';
+import { numberOf, sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
 import { type FilterPolicy, mayAskInRanges } from '../policy.js';
@@ -74,7 +74,7 @@ export class Watch {
 }
 
 function described({ length, byteLength }: LentKeys): string {
-  return `${length} ${length === 1 ? 'key' : 'keys'} of ${byteLength} bytes in total`;
+  return `${numberOf(length, 'key')} of ${numberOf(byteLength, 'byte')} in total`;
 }
 
 /** One instance of the policy, called with lent keys and filters. */

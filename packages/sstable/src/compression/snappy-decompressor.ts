@@ -1,4 +1,4 @@
-import { growMemory, instantiateKernel, type Kernel, PrefixViews } from '@bloom/bytes/internal';
+import { growMemory, instantiateKernel, type Kernel, numberOf, PrefixViews } from '@bloom/bytes/internal';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
 /** The kernel's copies read and write up to 63 bytes past their ends, so this much memory is free after the contents and after the stream. */
@@ -151,11 +151,11 @@ export function decompressBy(
   while (stream[position++]! >= 0x80);
   const elementBytes = stream.length - position;
   // The densest element is a copy of 64 bytes that takes three.
-  if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot expand to ${byteLength}`);
+  if (byteLength > (elementBytes / 3) * 64) throw new Error(`${numberOf(elementBytes, 'byte')} cannot expand to ${byteLength}`);
   if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
   const fitting = decompressor.takes(stream.length, byteLength) ? decompressor : plainSnappyDecompressor;
   const contents = fitting.decompress(stream, position, byteLength, scratch, isLent);
-  if (contents === undefined) throw new Error(`not a Snappy stream of ${byteLength} bytes`);
+  if (contents === undefined) throw new Error(`not a Snappy stream of ${numberOf(byteLength, 'byte')}`);
   return contents;
 }
 

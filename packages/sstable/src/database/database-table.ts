@@ -1,5 +1,5 @@
 import { type Bytes, CorruptionError } from '@bloom/bytes';
-import { bytesOf, copiedOptions, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
+import { bytesOf, copiedOptions, mustBeBytes, mustBeOptions, numberOf } from '@bloom/bytes/internal';
 import { comparatorOf } from '../format/checked-comparator.js';
 import {
   decodeInternalKey,
@@ -205,6 +205,6 @@ function entryOf([key, value]: readonly [Bytes, Bytes], { name }: Table | SyncTa
     const { userKey, sequence, type } = internalKey;
     return { kind: kindOfType(type), key: userKey, sequence, value };
   }
-  const problem = `a key of ${key.length} bytes is too short for an internal key: the table may have plain keys`;
+  const problem = `a key of ${numberOf(key.length, 'byte')} is too short for an internal key: the table may have plain keys`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file: name }, problem);
 }

@@ -4,7 +4,7 @@
  * Source: LevelDB, table/block.cc, `Block::Iter`.
  */
 import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
-import { copyBytes } from '@bloom/bytes/internal';
+import { copyBytes, numberOf } from '@bloom/bytes/internal';
 import { BackwardPath } from './backward-path.js';
 import { restartsBeforeHashIndex } from './hash-index.js';
 
@@ -94,14 +94,14 @@ export class BlockWalk {
     this.buffer = undefined;
     this.restartCount = this.entriesEnd = this.reader.end = 0;
     const { length } = contents;
-    if (length < 4) throw this.damage(`${length} bytes cannot be a block`);
+    if (length < 4) throw this.damage(`${numberOf(length, 'byte')} cannot be a block`);
     let restartCount = uint32At(contents, length - 4);
     // LevelDB treats a block with no restarts as empty, whatever else it contains.
     if (restartCount === 0) return;
     let entriesEnd = length - 4 - restartCount * 4;
     if (entriesEnd < 0) {
       const restarts = restartsBeforeHashIndex(contents, restartCount);
-      if (restarts === undefined) throw this.damage(`${restartCount} restarts do not fit in ${length} bytes`);
+      if (restarts === undefined) throw this.damage(`${numberOf(restartCount, 'restart')} would not fit in ${numberOf(length, 'byte')}`);
       ({ start: entriesEnd, count: restartCount } = restarts);
     }
     this.restartCount = restartCount;

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { isMarkup, mustBeWhole } from '@bloom/bytes/internal';
+import { isMarkup, mustBeWhole, numberOf } from '@bloom/bytes/internal';
 import { allocate, type FileIdentity, PIECE_BYTES } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -171,7 +171,7 @@ export class RemoteFile {
     let bytes = new Uint8Array(0);
     let filled = 0;
     for (let parts = 0; filled < length && this.#whole === undefined; parts++) {
-      if (parts === MAX_PARTS) throw this.#failed(`it sends fewer than ${length} bytes in ${MAX_PARTS} parts`);
+      if (parts === MAX_PARTS) throw this.#failed(`it sends fewer than ${numberOf(length, 'byte')} in ${MAX_PARTS} parts`);
       const part = await this.#getPart(offset + filled, Math.min(PIECE_BYTES, length - filled), signal);
       if (part.isWhole) {
         this.#whole = part.bytes;
@@ -302,7 +302,7 @@ export class RemoteFile {
     const expected = last - first + 1;
     const bytes = await answer.body(expected);
     if (bytes?.length === expected) return bytes;
-    throw new Retriable(this.#failed(`asked for ${expected} bytes at ${first}, it sends ${bytes?.length ?? 'more'}`));
+    throw new Retriable(this.#failed(`asked for ${numberOf(expected, 'byte')} at ${first}, it sends ${bytes?.length ?? 'more'}`));
   }
 
   /** Takes the whole file from a server that does not support ranges. */
@@ -313,12 +313,12 @@ export class RemoteFile {
     const known = length ?? this.#fileLength;
     const bytes = known !== undefined && known > this.#maxWholeBytes ? undefined : await answer.body(this.#maxWholeBytes);
     if (bytes === undefined) {
-      const size = known === undefined ? '' : ` of ${known} bytes`;
+      const size = known === undefined ? '' : ` of ${numberOf(known, 'byte')}`;
       const problem = `the server does not support ranges: it sends the whole file${size}, but the limit is ${this.#maxWholeBytes} bytes`;
       throw this.transport.error('BLOOM_HTTP_NO_RANGES', problem, { status: 200 });
     }
     // fetch itself rejects a truncated response, so this one was decompressed, and Content-Encoding was hidden from the page.
-    if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${length} bytes became ${bytes.length}`);
+    if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${numberOf(length, 'byte')} became ${bytes.length}`);
     this.#take(answer, bytes.length);
     return { bytes, isWhole: true };
   }

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { kindOf, mustBeFunction, mustBeWhole } from '@bloom/bytes/internal';
+import { kindOf, mustBeFunction, mustBeWhole, numberOf } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -242,7 +242,7 @@ export class RetryingTransport {
     const start = Date.now();
     return (received) => {
       const ms = Date.now() - start;
-      if (ms > this.#stallMs && received * 1000 < ms * MIN_BYTES_PER_SECOND) throw this.#stalled(`only ${received} bytes arrived in ${ms} ms`);
+      if (ms > this.#stallMs && received * 1000 < ms * MIN_BYTES_PER_SECOND) throw this.#stalled(`only ${numberOf(received, 'byte')} arrived in ${ms} ms`);
       onProgress();
     };
   }

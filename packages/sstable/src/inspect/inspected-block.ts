@@ -1,5 +1,5 @@
 import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, numberOf } from '@bloom/bytes/internal';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { BlockWalk } from '../format/block-walk.js';
 import { NO_COMPRESSION } from '../format/codec.js';
@@ -157,7 +157,7 @@ export async function inspectBlock(
   const { offset, size } = handle;
   const length = size + BLOCK_TRAILER_LENGTH;
   if (!(offset >= 0 && size >= 0 && offset + length <= source.byteLength)) {
-    throw new RangeError(`handle must be that of a block inside the ${source.byteLength} bytes, got offset ${offset}, size ${size}`);
+    throw new RangeError(`handle must be that of a block inside the ${numberOf(source.byteLength, 'byte')}, got offset ${offset}, size ${size}`);
   }
   const isTooLarge = size > blocks.decoding.maxBlockBytes;
   const stored = isTooLarge ? await blocks.bytes(offset + size, BLOCK_TRAILER_LENGTH) : await blocks.bytes(offset, length);

@@ -1,5 +1,5 @@
 import type { LabelledRange, Structure } from '@bloom/bytes';
-import { mustBeOptions, shownValue } from '@bloom/bytes/internal';
+import { mustBeOptions, numberOf, shownValue } from '@bloom/bytes/internal';
 import { filterBlockLayout } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { blockLayout } from '../format/block.js';
@@ -112,7 +112,7 @@ async function fieldsOf(stored: StoredBlocks, block: MetaBlock): Promise<Iterabl
   } catch (error) {
     return whole('damaged', findingOf(error).problem);
   }
-  if (bytes[size] !== NO_COMPRESSION) return whole('compressed contents', `${contents.length} bytes`);
+  if (bytes[size] !== NO_COMPRESSION) return whole('compressed contents', numberOf(contents.length, 'byte'));
   return structure === 'meta block' ? whole('contents') : contentsAndTrailer(structure, name, contents, offset, trailer);
 }
 

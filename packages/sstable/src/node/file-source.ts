@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeBoolean, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeBytes, mustBeOptions, numberOf } from '@bloom/bytes/internal';
 import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats, statSync } from 'node:fs';
 import { allocate, AT_ONCE_BYTES, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -354,7 +354,7 @@ function openLater(path: string, flags: number | string): Promise<number> {
 /** @throws TypeError or RangeError unless `into` is bytes, `length` of them. */
 function mustHaveLength(into: Uint8Array, length: number): void {
   mustBeBytes('into', into);
-  if (into.length !== length) throw new RangeError(`into must have ${length} bytes, got ${into.length}`);
+  if (into.length !== length) throw new RangeError(`into must have ${numberOf(length, 'byte')}, got ${into.length}`);
 }
 
 /** Reads into `bytes`. @returns how many bytes it has read. */

@@ -4,7 +4,7 @@
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
 import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, numberOf } from '@bloom/bytes/internal';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -108,7 +108,7 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
 function mustHaveInternalKeys(index: IndexBlock, place: Place): void {
   const length = index.shortestSeparatorLength;
   if (length >= INTERNAL_KEY_TRAILER_LENGTH) return;
-  const problem = `a key of ${length} bytes is too short for an internal key: this is a plain table, open it with Table`;
+  const problem = `a key of ${numberOf(length, 'byte')} is too short for an internal key: this is a plain table, open it with Table`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, problem);
 }
 
@@ -230,7 +230,7 @@ class Tail {
 /** @throws CorruptionError `BLOOM_NOT_A_TABLE` for a file that is too short for a footer. */
 export function mustHaveFooter({ byteLength, name: file }: Source): void {
   if (byteLength >= FOOTER_LENGTH) return;
-  const problem = `not a LevelDB table: it has ${byteLength} bytes, but a footer alone has ${FOOTER_LENGTH}`;
+  const problem = `not a LevelDB table: it has ${numberOf(byteLength, 'byte')}, but a footer alone has ${FOOTER_LENGTH}`;
   throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);
 }
 

@@ -1,5 +1,5 @@
 import { type Bytes, CorruptionError, type Signal } from '@bloom/bytes';
-import { isPromise, mustBeBytes, mustBeWhole, plainBytes } from '@bloom/bytes/internal';
+import { isPromise, mustBeBytes, mustBeWhole, numberOf, plainBytes } from '@bloom/bytes/internal';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -70,6 +70,6 @@ function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: S
   mustBeBytes(`the result of source.${call}`, answer);
   const bytes = plainBytes(answer);
   if (bytes.length === length) return bytes;
-  const problem = `the source returned ${bytes.length} bytes instead of ${length} at offset ${offset}`;
+  const problem = `the source returned ${numberOf(bytes.length, 'byte')} instead of ${length} at offset ${offset}`;
   throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset, file }, problem);
 }

@@ -1,7 +1,7 @@
 import { FILTER_BASE, FilterBlockBuilder, mustBeFilterRange } from '@bloom/filter-block';
 import type { FilterPolicy, KeyList } from '@bloom/policy';
 import type { Bytes } from '@bloom/bytes';
-import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods, numberOf } from '@bloom/bytes/internal';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
@@ -412,7 +412,7 @@ export class TableBuilder {
 
 function mustBeRange(name: string, bytes: Uint8Array, start: number, end: number): void {
   if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= bytes.length) return;
-  throw new RangeError(`${name} must be a range of the ${bytes.length} bytes, got ${start} and ${end}`);
+  throw new RangeError(`${name} must be a range of the ${numberOf(bytes.length, 'byte')}, got ${start} and ${end}`);
 }
 
 /** The start of a key, in hexadecimal. */

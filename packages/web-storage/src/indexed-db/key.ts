@@ -8,7 +8,7 @@
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
 import { putVarint, varintLength } from '@bloom/bytes';
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, numberOf } from '@bloom/bytes/internal';
 import { BUFFER_WEIGHT, type ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
@@ -46,7 +46,7 @@ export function readKey(reader: ByteReader, depth = 0): IndexedDbKey {
       return reader.take(reader.varint64()).slice().buffer;
     case ARRAY: {
       const count = reader.varint64();
-      if (count > reader.remaining) throw reader.bad(`an array of ${count} keys does not fit in ${reader.remaining} bytes`);
+      if (count > reader.remaining) throw reader.bad(`an array of ${numberOf(count, 'key')} does not fit in ${numberOf(reader.remaining, 'byte')}`);
       reader.countObject();
       const keys: IndexedDbKey[] = [];
       for (let i = 0; i < count; i++) keys.push(readKey(reader, depth + 1));

@@ -11,6 +11,7 @@
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { ByteReader } from '../value/byte-reader.js';
 import { encodePrefix, littleEndian, readPrefix } from './key-prefix.js';
 import { readText } from './key.js';
@@ -180,6 +181,6 @@ function readKeyPath(reader: ByteReader): KeyPath {
   if (type === 1) return readText(reader);
   if (type !== 2) throw reader.bad(`unknown type of key path ${type}`, 2);
   const count = reader.varint64();
-  if (count > reader.remaining) throw reader.bad(`${count} key paths do not fit in ${reader.remaining} bytes`);
+  if (count > reader.remaining) throw reader.bad(`${numberOf(count, 'key path')} would not fit in ${numberOf(reader.remaining, 'byte')}`);
   return Array.from({ length: count }, () => readText(reader));
 }

@@ -8,6 +8,7 @@
  *
  * Source: Chromium, third_party/blink/renderer/modules/indexeddb/idb_value_wrapping.cc.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { snappyCodec } from '@bloom/sstable';
 import { ByteReader } from '../value/byte-reader.js';
 import { type DecodedValue, decodeValue, DEFAULT_MAX_VALUE_BYTES, type ValueContext } from '../value/blink-value.js';
@@ -37,10 +38,10 @@ async function decodeFromBlob(bytes: Uint8Array, context: ValueContext): Promise
   const entry = context.externalObjects?.[index];
   if (entry === undefined && context.externalObjectsError !== undefined) throw context.externalObjectsError;
   if (entry?.blobNumber === undefined || context.readBlob === undefined) {
-    throw new WebStorageError('BLOOM_MISSING_BLOB', 'value', 0, `is in a file of its own, of ${size} bytes, ${entry === undefined ? 'which the record has no entry for' : 'and no blob folder was given'}`);
+    throw new WebStorageError('BLOOM_MISSING_BLOB', 'value', 0, `is in a file of its own, of ${numberOf(size, 'byte')}, ${entry === undefined ? 'which the record has no entry for' : 'and no blob folder was given'}`);
   }
   const contents = await context.readBlob(entry.blobNumber);
-  if (contents.length !== size) throw new WebStorageError('BLOOM_BAD_VALUE', 'value', 0, `is in a file of its own, which has ${contents.length} bytes instead of ${size}`);
+  if (contents.length !== size) throw new WebStorageError('BLOOM_BAD_VALUE', 'value', 0, `is in a file of its own, which has ${numberOf(contents.length, 'byte')} instead of ${size}`);
   return decodeValue(decompressed(contents, context), context);
 }
 

@@ -1,4 +1,5 @@
 /** ArrayBuffers and their views, as V8 describes them: the kind of a view, its offset and length in bytes, flags. */
+import { numberOf } from '@bloom/bytes/internal';
 import { HostObject } from './host-object.js';
 
 /** A resizable ArrayBuffer reserves its largest length immediately; one with a larger maximum is made with a fixed length. */
@@ -40,7 +41,7 @@ export function viewOf(buffer: ArrayBuffer, { kind, byteOffset, byteLength, flag
   if (view === undefined) return `unknown kind of view ${JSON.stringify(kind)}`;
   const [name, elementBytes] = view;
   if (byteOffset > buffer.byteLength || byteLength > buffer.byteLength - byteOffset || byteOffset % elementBytes !== 0 || byteLength % elementBytes !== 0) {
-    return `a ${name} of ${byteLength} bytes at byte ${byteOffset} does not fit in a buffer of ${buffer.byteLength} bytes`;
+    return `a ${name} of ${numberOf(byteLength, 'byte')} at byte ${byteOffset} does not fit in a buffer of ${numberOf(buffer.byteLength, 'byte')}`;
   }
   const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
   // A view that tracks the length of its buffer has none of its own.

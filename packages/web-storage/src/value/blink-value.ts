@@ -11,6 +11,7 @@
  *
  * Source: Chromium, third_party/blink/renderer/bindings/{core,modules}/v8/serialization.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { ByteReader } from './byte-reader.js';
 import { readCryptoKey } from './crypto-key.js';
 import { type ExternalObject, HostObject, StoredBlob } from './host-object.js';
@@ -256,7 +257,7 @@ function settingOf(name: string, value: number): unknown {
 
 function fileList(tag: string, reader: ByteReader, readFile: () => object): HostObject {
   const count = reader.varint32();
-  if (count > reader.remaining) throw reader.bad(`a list of ${count} files does not fit in ${reader.remaining} bytes`);
+  if (count > reader.remaining) throw reader.bad(`a list of ${numberOf(count, 'file')} does not fit in ${numberOf(reader.remaining, 'byte')}`);
   const files: object[] = [];
   while (files.length < count) {
     reader.countObject(HOST_OBJECT_WEIGHT);

@@ -1,6 +1,6 @@
 /** The elements of stored keys and values: varints, doubles, strings. */
 import { VarintReader } from '@bloom/bytes';
-import { plainBytes } from '@bloom/bytes/internal';
+import { numberOf, plainBytes } from '@bloom/bytes/internal';
 import { type StoredStructure, WebStorageError } from '../web-storage-error.js';
 
 /** The most characters that are passed to `String.fromCharCode` at once: its arguments are on the stack. */
@@ -46,7 +46,7 @@ export class ByteReader extends VarintReader {
 
   /** @throws WebStorageError where bytes are left. */
   mustBeAtEnd(): void {
-    if (!this.isAtEnd) throw this.bad(`${this.remaining} bytes too many`);
+    if (!this.isAtEnd) throw this.bad(`${numberOf(this.remaining, 'byte')} too many`);
   }
 
   /** An error about what is at `offset`, or at the position. */
@@ -72,7 +72,7 @@ export class ByteReader extends VarintReader {
   /** A view of the next `length` bytes. */
   take(length: number): Uint8Array {
     const start = this.position;
-    if (length > this.bytes.length - start) throw this.bad(`ends early: ${length} bytes needed, ${this.bytes.length - start} left`);
+    if (length > this.bytes.length - start) throw this.bad(`ends early: ${numberOf(length, 'byte')} needed, ${this.bytes.length - start} left`);
     this.position = start + length;
     return this.bytes.subarray(start, this.position);
   }
@@ -109,7 +109,7 @@ export class ByteReader extends VarintReader {
   /** A character for each of `length` bytes. */
   latin1(length: number): string {
     const { bytes, position: start } = this;
-    if (length > bytes.length - start) throw this.bad(`ends within a string of ${length} bytes`);
+    if (length > bytes.length - start) throw this.bad(`ends within a string of ${numberOf(length, 'byte')}`);
     const end = start + length;
     this.position = end;
     if (length <= SHORT) {
@@ -135,7 +135,7 @@ export class ByteReader extends VarintReader {
   /** UTF-16 of `length` bytes; surrogates without their partner stay as they are. */
   utf16(length: number, littleEndian: boolean): string {
     const start = this.position;
-    if (length % 2 !== 0) throw this.bad(`a string of two-byte characters has ${length} bytes`);
+    if (length % 2 !== 0) throw this.bad(`a string of two-byte characters has ${numberOf(length, 'byte')}`);
     const bytes = this.take(length);
     if (length >= LONG) {
       try {

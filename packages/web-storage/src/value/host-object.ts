@@ -1,3 +1,4 @@
+import { numberOf } from '@bloom/bytes/internal';
 import { WebStorageError } from '../web-storage-error.js';
 
 /**
@@ -89,7 +90,7 @@ export class StoredBlob {
     }
     const contents = await this.#read(this.blobNumber);
     if (this.size !== undefined && contents.length !== this.size) {
-      throw new WebStorageError('BLOOM_BAD_VALUE', 'blob', 0, `its file has ${contents.length} bytes instead of ${this.size}`);
+      throw new WebStorageError('BLOOM_BAD_VALUE', 'blob', 0, `its file has ${numberOf(contents.length, 'byte')} instead of ${this.size}`);
     }
     return contents;
   }

@@ -26,6 +26,7 @@
  *
  * Source: V8, src/objects/value-serializer.cc.
  */
+import { numberOf } from '@bloom/bytes/internal';
 import { WebStorageError } from '../web-storage-error.js';
 import { newBuffer, viewOf } from './array-buffer-view.js';
 import { readBigInt } from './big-int.js';
@@ -335,7 +336,7 @@ export class V8ValueReader extends ByteReader {
     const start = this.position;
     const length = this.varint32();
     // Each element takes a byte at least.
-    if (length > this.remaining) throw this.bad(`an array of ${length} elements does not fit in ${this.remaining} bytes`, start);
+    if (length > this.remaining) throw this.bad(`an array of ${numberOf(length, 'element')} does not fit in ${numberOf(this.remaining, 'byte')}`, start);
     if (length > MAX_ELEMENTS) throw new WebStorageError('BLOOM_TOO_LARGE', 'value', start, `an array has ${length} elements, more than ${MAX_ELEMENTS}`);
     const array = this.#add<unknown[]>([]);
     for (let i = 0; i < length; i++) {
@@ -421,7 +422,7 @@ export class V8ValueReader extends ByteReader {
     const length = this.#length();
     const start = this.position;
     const maxByteLength = isResizable ? this.#length() : length;
-    if (maxByteLength < length) throw this.bad(`a buffer has ${length} bytes, more than its maximum of ${maxByteLength}`, start);
+    if (maxByteLength < length) throw this.bad(`a buffer has ${numberOf(length, 'byte')}, more than its maximum of ${maxByteLength}`, start);
     const contents = this.take(length);
     const buffer = newBuffer(length, isResizable ? maxByteLength : undefined);
     new Uint8Array(buffer).set(contents);

@@ -4,6 +4,7 @@
  * Source: LevelDB, db/repair.cc, `Repairer::ScanTable` and `RepairTable`.
  */
 import { UnsupportedError } from '@bloom/bytes';
+import { numberOf } from '@bloom/bytes/internal';
 import type { Source } from '@bloom/sstable';
 import { salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
 import { FOOTER_LENGTH } from '@bloom/sstable/internal';
@@ -96,7 +97,7 @@ export async function salvageTable(
   // A file that ends between two blocks has no damaged block. A footer contains no entries, and LevelDB in Java gives whole tables sizes that are
   // 4 bytes too large. Without a size, the missing part is unknown: the table of a killed writer ends early too, and loses nothing.
   if (listedSize !== undefined && byteLength < listedSize - FOOTER_LENGTH && report.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) {
-    const reason = `the file ends here, but the MANIFEST says that it has ${listedSize} bytes`;
+    const reason = `the file ends here, but the MANIFEST says that it has ${numberOf(listedSize, 'byte')}`;
     lost.add({ file: name, offset: byteLength, byteLength: listedSize - byteLength, reason, code: 'BLOOM_TRUNCATED' });
   }
   const { entries } = report;

@@ -1,4 +1,4 @@
-import { sameBytes } from '@bloom/bytes/internal';
+import { numberOf, sameBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
@@ -24,6 +24,6 @@ export function appendsOnly(makePolicy: () => FilterPolicy) {
 
 function appends(trial: Trial, sink: GuardedSink, list: LentKeys): string | undefined {
   const filter = trial.makeFilter(list, sink);
-  if (list.length > 0 && filter.length === 0) return `createFilter appends no byte for ${list.length} keys`;
+  if (list.length > 0 && filter.length === 0) return `createFilter appends no byte for ${numberOf(list.length, 'key')}`;
   return sink.outside ?? sink.late;
 }

@@ -1,3 +1,4 @@
+import { numberOf } from '@bloom/bytes/internal';
 import type { Random } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
@@ -83,7 +84,7 @@ export function rateIsAtMost(makePolicy: () => FilterPolicy, maxRate: number) {
       const lists = Array.from({ length: filters }, (_list, list) => Array.from({ length: count }, (_key, i) => kind.keyOf(list * count + i)));
       run.step(() => {
         const passed = passedOf(run.trial(makePolicy), lists, asked, kind);
-        return passed >= failsFrom ? `${(passed / asked) * 100}% of absent ${what} match filters of ${count} keys` : undefined;
+        return passed >= failsFrom ? `${(passed / asked) * 100}% of absent ${what} match filters of ${numberOf(count, 'key')}` : undefined;
       }, 2000);
     };
     for (const size of SIZES) {
@@ -96,7 +97,7 @@ export function rateIsAtMost(makePolicy: () => FilterPolicy, maxRate: number) {
       run.step((draw) => {
         const found = passedPrefixes(run.trial(makePolicy), draw, count, filters, asked);
         if (found.asked === 0 || found.passed < tooMany(maxRate, found.asked)) return undefined;
-        return `${(found.passed / found.asked) * 100}% of absent prefixes match filters of ${count} keys`;
+        return `${(found.passed / found.asked) * 100}% of absent prefixes match filters of ${numberOf(count, 'key')}`;
       }, 2000);
     }
   };

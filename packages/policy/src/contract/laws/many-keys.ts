@@ -1,4 +1,4 @@
-import { sameBytes } from '@bloom/bytes/internal';
+import { numberOf, sameBytes } from '@bloom/bytes/internal';
 import { type FilterPolicy, mayAskForMany } from '../../policy.js';
 import { damaged } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
@@ -182,7 +182,7 @@ function differs(trial: Trial, asked: readonly Uint8Array[], filter: Uint8Array,
   const list = listOf(asked);
   const changedList = list.watch();
   const changes = (): string | undefined => (sameBytes(around, before) ? changedList() : 'the filter, or bytes around it');
-  const call = `keysMayMatch of ${asked.length} keys and ${show(filter.slice())}`;
+  const call = `keysMayMatch of ${numberOf(asked.length, 'key')} and ${show(filter.slice())}`;
   const { answers, changed } = roomFor(asked.length, asked.length % 3 === 0 ? 0 : 13);
   const returned = trial.asksMany(list, filter, answers);
   if (returned !== answers) return `${call} does not return the answers that it was given`;
@@ -204,7 +204,7 @@ function differs(trial: Trial, asked: readonly Uint8Array[], filter: Uint8Array,
 function takesTooShort(trial: Trial, asked: readonly Uint8Array[], filter: Uint8Array): string | undefined {
   for (const count of new Set([asked.length - 1, asked.length >> 1, 0])) {
     const { answers, changed } = roomFor(count, 0);
-    const call = `keysMayMatch of ${asked.length} keys and ${count} bytes for answers`;
+    const call = `keysMayMatch of ${numberOf(asked.length, 'key')} and ${numberOf(count, 'byte')} for answers`;
     let error: unknown;
     try {
       trial.asksMany(listOf(asked), filter, answers);

@@ -1,3 +1,4 @@
+import { numberOf } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
 import { growingLists, type LargeList, largeLists, largestList } from '../large-lists.js';
@@ -70,9 +71,9 @@ export function noFalseNegatives(makePolicy: () => FilterPolicy) {
         const made = maker.filterOf(keys);
         const [filter] = maker.place(made);
         const stride = Math.floor(keys.length / SOME);
-        for (let i = 0; i < keys.length; i += stride) if (!reader.asks(keys[i]!, filter!)) return lost(`${keys.length} keys`, keys, i, made);
+        for (let i = 0; i < keys.length; i += stride) if (!reader.asks(keys[i]!, filter!)) return lost(numberOf(keys.length, 'key'), keys, i, made);
         const missed = keys === group.at(-1) ? missedBy(reader, keys, filter!, GROUP_ASKING_MS) : undefined;
-        if (missed !== undefined) return lost(`${keys.length} keys`, keys, missed, made);
+        if (missed !== undefined) return lost(numberOf(keys.length, 'key'), keys, missed, made);
       }
       return undefined;
     };
@@ -84,7 +85,7 @@ export function noFalseNegatives(makePolicy: () => FilterPolicy) {
       return processorMs() - start;
     };
     for (const group of growingLists(run.random)) {
-      if (group.length === 1) makeLarge({ what: `${group[0]!.length} keys`, keys: group[0]! });
+      if (group.length === 1) makeLarge({ what: numberOf(group[0]!.length, 'key'), keys: group[0]! });
       else run.step(() => missedInGroup(group), GROUP_MS);
     }
     let ms = 0;
@@ -100,5 +101,5 @@ function missedIn(trial: Trial, keys: readonly Uint8Array[], filter: Uint8Array)
 }
 
 function lost(what: string, keys: readonly Uint8Array[], i: number, filter: Uint8Array): string {
-  return `of ${what}, key ${i + 1}, ${show(keys[i]!)}, was added and does not match the filter of ${filter.length} bytes`;
+  return `of ${what}, key ${i + 1}, ${show(keys[i]!)}, was added and does not match the filter of ${numberOf(filter.length, 'byte')}`;
 }

@@ -1,4 +1,4 @@
-import { type Random, sameBytes } from '@bloom/bytes/internal';
+import { numberOf, type Random, sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
 import { damaged } from '../damaged-filters.js';
@@ -126,7 +126,7 @@ function missedPrefix(maker: Trial, reader: Trial, keys: readonly Uint8Array[], 
     const prefix = maker.prefixOf(keys[i]!);
     if (i % 64 === 0 && processorMs() > endAt) return undefined;
     if (prefix === undefined || reader.asksPrefix(prefix, filter!)) continue;
-    return `of ${keys.length} keys, key ${i + 1}, ${show(keys[i]!)}, was added, and its prefix ${show(prefix)} does not match the filter of ${made.length} bytes`;
+    return `of ${numberOf(keys.length, 'key')}, key ${i + 1}, ${show(keys[i]!)}, was added, and its prefix ${show(prefix)} does not match the filter of ${numberOf(made.length, 'byte')}`;
   }
   return undefined;
 }
@@ -178,7 +178,7 @@ function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): s
     for (const other of trials) if (other.prefixLength(key) !== length) return `two instances, or two calls, differ about the prefix of ${show(key)}`;
     if (length === undefined) continue;
     if (!(Number.isInteger(length) && length >= 0 && length <= key.length)) {
-      return `prefixLength(${show(key)}) is ${String(length)}, which is not a number of its ${key.length} bytes`;
+      return `prefixLength(${show(key)}) is ${String(length)}, which is not a number of its ${numberOf(key.length, 'byte')}`;
     }
     const prefix = key.slice(0, length);
     const between = key.slice(0, length + ((key.length - length) >> 1));
@@ -192,7 +192,7 @@ function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): s
     const long = new Uint8Array(length + LONG_TAIL);
     long.set(prefix);
     const theirs = trial.prefixLength(long);
-    if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, but not of a key of ${long.length} bytes that begins with it`;
+    if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, but not of a key of ${numberOf(long.length, 'byte')} that begins with it`;
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { numberOf } from '@bloom/bytes/internal';
 import type { Random } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
@@ -145,7 +146,7 @@ function knowsTooMuch(trial: Trial, random: Random): string | undefined {
   const expected = asked * leastRate;
   if (expected < 20 || passed > expected / 8) return undefined;
   return (
-    `of ${asked} absent keys, ${passed} match the filter of ${made.length} bytes for ${MEMBERS} random keys. Any filter of ` +
+    `of ${asked} absent keys, ${passed} match the filter of ${numberOf(made.length, 'byte')} for ${MEMBERS} random keys. Any filter of ` +
     `that length matches at least one in ${Math.floor(1 / leastRate)}: the policy answers from memory, not from the filter`
   );
 }

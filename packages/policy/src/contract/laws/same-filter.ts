@@ -1,4 +1,4 @@
-import { sameBytes } from '@bloom/bytes/internal';
+import { numberOf, sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
 import { shortKeys } from '../large-lists.js';
@@ -51,7 +51,7 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       for (const { keys, filter } of [...made].reverse()) {
         const again = used.filterOf(keys);
         if (sameBytes(filter, again)) continue;
-        return `from the same ${keys.length} keys, createFilter made ${show(filter)} at first, and ${show(again)} after other calls`;
+        return `from the same ${numberOf(keys.length, 'key')}, createFilter made ${show(filter)} at first, and ${show(again)} after other calls`;
       }
       return undefined;
     }, 2000);
@@ -63,7 +63,7 @@ function madeOtherwise(fresh: Trial, used: Trial, keys: readonly Uint8Array[], o
   const filter = fresh.filterOf(keys);
   used.filterOf(others);
   if (sameBytes(filter, used.filterOf(keys))) return undefined;
-  return `from the same ${keys.length} keys, a new instance makes another filter than one that was used before`;
+  return `from the same ${numberOf(keys.length, 'key')}, a new instance makes another filter than one that was used before`;
 }
 
 /** Whether the first filter is made again after very many others. */
