@@ -1,7 +1,13 @@
 import { getEventListeners } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type BulkInputEntry, MemoryStore, writeParts } from '@bloom/bulk';
+import { FolderStore } from '@bloom/bulk/node';
 import { rejection } from '@bloom/fixtures/caught';
-import { describe, expect, test } from 'vitest';
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const reason = new Error('enough');
 
@@ -42,4 +48,13 @@ test('a consumer that leaves lets the entries clean up', async () => {
     break;
   }
   expect(left).toBe(1);
+});
+
+test('the folder of a database that was not published takes no parts', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'bloom-write-parts-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  await (await Database.open(new WritableNodeFolder(path))).close();
+  const before = (await readdir(path)).sort();
+  expect(await rejection(writeParts(new FolderStore(path), [[['a', '1']]], { sequence: 1n }).next())).toMatchObject({ code: 'BLOOM_NOT_PUBLISHED' });
+  expect((await readdir(path)).sort()).toEqual(before);
 });

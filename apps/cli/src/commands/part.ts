@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { BulkError, type BulkEntry, encodePart, levelRun, merge, partName, readPublication, type Store, writeParts } from '@bloom/bulk';
+import { type BulkEntry, encodePart, levelRun, merge, partName, readPublication, writeParts } from '@bloom/bulk';
 import { DEFAULT_PART_BYTES, encodeMergedLevels, READ_ONCE } from '@bloom/bulk/internal';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
@@ -21,7 +21,7 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { endsAsTable } from '../inputs/recognized-file.js';
 import { several } from '../inputs/several.js';
 import { STORE_HELP } from '../inputs/input-help.js';
-import { isBucket, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';
 import { Progress } from '../outputs/progress.js';
@@ -109,7 +109,6 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   const partOptions = { ...tableOptions, ...(isPolicyGiven && { filterPolicy }), sequence, partBytes: partSize };
   const store = storeOf(options.output);
   const input = await inputOf(names, options, plugins);
-  if (!isBucket(options.output)) await mustTakeParts(store);
   const written = { parts: 0, entries: 0, bytes: 0 };
   const lines = new Lines();
   // Set first: the program ends while it prints if nobody reads on, and the list of parts is then incomplete.
@@ -137,18 +136,6 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   process.exitCode = EXIT.ok;
   if (options.quiet) return;
   note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${secondsSince(started).toFixed(2)} s`);
-}
-
-/**
- * Refuses the folder of a database that was not published: a program that opens it for writing deletes all tables that its MANIFEST does not list.
- * Other errors are ignored here, because a damaged publication does not prevent writing parts, and `writeParts` reports what does.
- */
-async function mustTakeParts(store: Store): Promise<void> {
-  try {
-    await readPublication(store);
-  } catch (error) {
-    if (error instanceof BulkError && error.code === 'BLOOM_NOT_PUBLISHED') throw storeFailure(error);
-  }
 }
 
 /** The entries to write. */

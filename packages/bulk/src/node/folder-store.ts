@@ -10,6 +10,7 @@ import { mustBePlainName } from '@bloom/leveldb/internal';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
 import { isTemporaryName, parseObjectName } from '../part/object-name.js';
+import { readPublication } from '../publication/publication.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 /** How to write to a folder. */
@@ -28,6 +29,7 @@ export class FolderStore implements Store {
   /** The absolute path. */
   readonly path: string;
   readonly #patienceMs: number;
+  #takesParts = false;
 
   constructor(path: string, options: FolderStoreOptions = {}) {
     mustBeOptions('FolderStore', options, FOLDER_STORE_OPTIONS);
@@ -62,11 +64,16 @@ export class FolderStore implements Store {
     }
   }
 
-  /** Writes a temporary file and then gives it the name, so that the file appears complete. */
+  /**
+   * Writes a temporary file and then gives it the name, so that the file appears complete.
+   *
+   * @throws BulkError `BLOOM_NOT_PUBLISHED` for a part in the folder of a database that was not published.
+   */
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
     signal?.throwIfAborted();
     const { name } = object;
     const path = this.#pathOf(name);
+    if (parseObjectName(name)?.type === 'part') await this.#mustTakeParts(signal);
     try {
       if ((await this.head(name)) !== undefined) return false;
       const temporary = await this.#writeTemporary(object);
@@ -176,6 +183,21 @@ export class FolderStore implements Store {
 
   folder(): Folder {
     return new PublishedNodeFolder(this.path);
+  }
+
+  /**
+   * Refuses the folder of a database that was not published: a program that opens it for writing deletes all tables that its MANIFEST does
+   * not list. Other errors are ignored, because a damaged publication does not prevent writing parts.
+   */
+  async #mustTakeParts(signal: Signal | undefined): Promise<void> {
+    if (this.#takesParts) return;
+    try {
+      await readPublication(this, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof BulkError && error.code === 'BLOOM_NOT_PUBLISHED') throw error;
+    }
+    this.#takesParts = true;
   }
 
   /** @throws RangeError for a name that leads out of the folder. */
