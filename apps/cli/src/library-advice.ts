@@ -2,7 +2,7 @@
 const ADVICE: readonly RegExp[] = [
   /: pass one in codecs$/,
   /: pass codecs\b.*$/,
-  /: pass one that does in compression$/,
+  /: pass a codec that does as compression$/,
   /, open it with Table$/,
   /[:;] Database\.repair makes .*$/,
   /, or (?:see|use) Database\.repair$/,

@@ -136,7 +136,7 @@ describe('invalid input is rejected with its line or offset', () => {
     ['csv', bytes('a,1\n'), 'line 1: the first line must name the columns, such as key,value: there is none named key or keyHex'],
     ['csv', bytes('key,keyHex,value\n'), 'line 1: two columns are named key or keyHex'],
     ['csv', bytes('key,value\na,1\n\n'), 'line 3: empty, but must be a record'],
-    ['csv', bytes('key,value\na,"1\n2"\nb\n'), 'line 4: only one cell, so that key or value is missing'],
+    ['csv', bytes('key,value\na,"1\n2"\nb\n'), 'line 4: only one cell, so the key or the value is missing'],
     ['csv', bytes('key,value\na,b"c"\n'), 'line 2: a quotation mark in a cell that does not begin with one'],
     ['csv', bytes('key,value\na,"b"c\n'), 'line 2: bytes between the closing quotation mark and the comma'],
     ['csv', bytes('key,value\na,1\nb,"c\n'), 'line 3: a quoted cell is not closed'],

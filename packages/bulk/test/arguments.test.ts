@@ -135,7 +135,7 @@ describe('a promise that was not awaited, or another wrong object,', () => {
     await expect(loose(assemble)(store, [], { previous: Promise.resolve() })).rejects.toThrow(new TypeError('previous must be a publication, got a Promise'));
     await expect(loose(assemble)(store, [], { previous: null })).rejects.toThrow(new TypeError('previous must be a publication, got null'));
     await expect(loose(ensureParts)(store, Promise.resolve())).rejects.toThrow(new TypeError('assembly must be a publication, got a Promise'));
-    for (const part of wrong) await expect(loose(assemble)(store, [part])).rejects.toThrow(/^parts\[0\] must be a part, such as writeParts yields or decodePart returns, got /);
+    for (const part of wrong) await expect(loose(assemble)(store, [part])).rejects.toThrow(/^parts\[0\] must be a part, as yielded by writeParts or returned by decodePart, got /);
     expect(() => decodePart(undefined as never)).toThrow(new TypeError('line must be a string, got undefined'));
   });
 });

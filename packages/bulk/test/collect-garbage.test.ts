@@ -166,7 +166,7 @@ describe('a part that a job writes again between the last look at it and its del
   });
 });
 
-test('the parts of an old publication stay that is published again while garbage is collected', async () => {
+test('the parts of an old publication that is published again while garbage is collected stay', async () => {
   let now = Date.now() - 100 * HOUR;
   const store = new MemoryStore('garbage', () => now);
   const first = await deliver(store, entriesOf(range(0, 100)), 1n);

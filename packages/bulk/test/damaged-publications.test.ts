@@ -62,7 +62,7 @@ describe('a MANIFEST with right checksums that somebody has changed', () => {
     expect(await collected(reader.entries())).toHaveLength(3000);
   });
 
-  test('is read where its number is one that LevelDB counted', async () => {
+  test('is read if its number is a sequential one, as LevelDB assigns them', async () => {
     const store = await storeWith({ 'MANIFEST-000007': files.get(publication.manifest)!, CURRENT: utf8('MANIFEST-000007\n') });
     await using reader = await openLater(store);
     expect(await collected(reader.entries())).toHaveLength(3000);

@@ -25,7 +25,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
     stream.avail_out = output.bytes.length - output.length;
     const status = zlibInflate(stream, Z_NO_FLUSH);
     output.length = stream.next_out;
-    if (output.length > maxBytes) throw new RangeError(`the contents have more than the limit of ${maxBytes} bytes`);
+    if (output.length > maxBytes) throw new RangeError(`the contents exceed the limit of ${maxBytes} bytes`);
     if (status === Z_STREAM_END) return output.toBytes();
     if (status !== Z_OK && status !== Z_BUF_ERROR) throw new Error(stream.msg || 'a dictionary is needed');
     if (stream.avail_out > 0) throw new Error('the stream is truncated');

@@ -26,7 +26,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
 }
 
 function tooLong(maxBytes: number): RangeError {
-  return new RangeError(`the contents have more than the limit of ${maxBytes} bytes`);
+  return new RangeError(`the contents exceed the limit of ${maxBytes} bytes`);
 }
 
 /** Compresses `contents` to a zlib stream, or to raw deflate. */

@@ -14,7 +14,7 @@ export class GrowingOutput {
   reserve(byteLength: number): void {
     const needed = this.length + byteLength;
     if (needed <= this.bytes.length) return;
-    if (needed > this.#maxBytes) throw new RangeError(`the contents have more than the limit of ${this.#maxBytes} bytes`);
+    if (needed > this.#maxBytes) throw new RangeError(`the contents exceed the limit of ${this.#maxBytes} bytes`);
     const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(needed, 2 * this.bytes.length)));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;

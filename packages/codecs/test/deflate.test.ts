@@ -31,7 +31,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
   test('throws a RangeError for contents one byte longer than the limit', () => {
     for (const length of [1, 2, 1000, 50_000]) {
       const stream = new Uint8Array(write(sampleContents(seeded(length), length)));
-      expect(() => inflate(stream, isRaw, length - 1)).toThrow(new RangeError(`the contents have more than the limit of ${length - 1} bytes`));
+      expect(() => inflate(stream, isRaw, length - 1)).toThrow(new RangeError(`the contents exceed the limit of ${length - 1} bytes`));
     }
   });
 

@@ -33,7 +33,7 @@ describe('an output of unknown length', () => {
   test('refuses one byte more than the limit, and stays as it was', () => {
     const output = new GrowingOutput(4, 10);
     output.length = 4;
-    expect(() => output.reserve(7)).toThrow(new RangeError('the contents have more than the limit of 10 bytes'));
+    expect(() => output.reserve(7)).toThrow(new RangeError('the contents exceed the limit of 10 bytes'));
     expect([output.length, output.bytes.length]).toEqual([4, 4]);
   });
 

@@ -200,7 +200,7 @@ describe('a block', () => {
     const stream = zstdFrame([repeatedBlock(5, 0x1f0f01)], { windowLog: 27 });
     expect(sameBytes(zstdCodec.decompress(stream, 2 ** 21), new Uint8Array(0x1f0f01).fill(5))).toBe(true);
     expect(() => zstdCodec.decompress(stream, 0x1f0f00)).toThrow(RangeError);
-    expect(() => zstdCodec.decompress(zstdFrame([rawBlock(ABC)]), 2)).toThrow(new RangeError('the contents have more than the limit of 2 bytes'));
+    expect(() => zstdCodec.decompress(zstdFrame([rawBlock(ABC)]), 2)).toThrow(new RangeError('the contents exceed the limit of 2 bytes'));
   });
 });
 

@@ -97,7 +97,7 @@ export class FilterBlockBuilder {
    * Begins the data block at `blockOffset`, which contains the keys that are added next.
    *
    * @param blockOffset bytes from the start of the file, in the previous block's range or a later one.
-   * @throws RangeError when `blockOffset` is not an offset, is in a range whose filter is already made, or is past 2^30
+   * @throws RangeError when `blockOffset` is not an offset, is in a range whose filter has already been made, or is past 2^30
    *   ranges.
    * @throws whatever the policy throws.
    */
@@ -108,7 +108,7 @@ export class FilterBlockBuilder {
     }
     const range = Math.floor(blockOffset / this.#range);
     if (range < this.#filterCount) {
-      throw new RangeError(`blockOffset must not decrease: the filter of the range that contains ${blockOffset} is already made`);
+      throw new RangeError(`blockOffset must not decrease: the filter of the range that contains ${blockOffset} has already been made`);
     }
     if (range >= MAX_FILTERS) throw new RangeError(`blockOffset must be below ${MAX_FILTERS * this.#range}, got ${blockOffset}`);
     while (range > this.#filterCount) this.#generateFilter();
@@ -272,7 +272,7 @@ export class FilterBlockReader {
     return !this.#mayMatch(blockOffset, keyBytes, keyStart, keyEnd, true);
   }
 
-  /** How keys have prefixes that the filters can be asked for; undefined where they cannot be. */
+  /** The rule that gives keys their prefixes; undefined if the filters cannot be asked about prefixes. */
   get prefixes(): PrefixExtractor | undefined {
     return this.#prefixes;
   }

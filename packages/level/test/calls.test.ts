@@ -75,7 +75,7 @@ describe('an option of a level that is nearly one that it has', () => {
     },
   );
 
-  test('is not async in a put, which is a word of its own', async () => {
+  test('does not take async in a put for a misspelt sync', async () => {
     const level = new BloomLevel(new WritableMemoryFolder());
     await level.put('a', 'A', { async: true } as never);
     expect(await level.get('a')).toBe('A');

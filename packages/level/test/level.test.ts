@@ -206,7 +206,7 @@ describe('an error has a code of abstract-level', () => {
     }
   });
 
-  test('but none for an opening after repair, which has ended before', async () => {
+  test('but none when the level is opened after a repair was called, which ends first', async () => {
     const path = newPath();
     await (await withLetters(new BloomLevel(path))).close();
     const repairing = BloomLevel.repair(path);

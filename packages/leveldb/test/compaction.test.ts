@@ -247,7 +247,7 @@ describe('the walk through a compaction', () => {
     expect([stops('h1'), stops('h2'), stops('j', 100), stops('j', 99), stops('z'), stops('zz')]).toEqual([true, false, false, true, false, false]);
   });
 
-  test('tells up to which key an output ends only by its size: the last one of the table two levels below that comes next', () => {
+  test('gives the key up to which only its size ends an output: the last key of the next table two levels below', () => {
     const grandparents = [file(1, 'a', 'b'), file(2, 'c', 'd@7')];
     const walk = new CompactionWalk({ level: 1, inputs: [[], []], grandparents, below: [] }, order, MIB);
     const boundAfter = (key: string, sequence?: number): Uint8Array | undefined => {

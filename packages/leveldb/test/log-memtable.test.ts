@@ -146,7 +146,7 @@ describe('a log that has grown since it was replayed', () => {
     expect(log.memtable).toBe(before.memtable);
   });
 
-  test('is read on also where its length is the same, as its writer may have made room as zeros', () => {
+  test('is read on even if its length is the same, because its writer may have allocated space ahead as zeros', () => {
     const records = logOf([...first, put(5, 'c')]);
     const begun = logOf(first);
     const before = replay(fileOf(join(begun, new Uint8Array(records.length - begun.length))));

@@ -94,7 +94,7 @@ test.each([
   expect(await outcome(writeCompactedTables, job)).toMatchObject({ name: 'RangeError', message: expect.stringContaining('key must be after the previous key') as string });
 });
 
-test('of a length of more than 32 bits the low ones are taken, as in LevelDB', async () => {
+test('a length of more than 32 bits is cut to its low 32, as in LevelDB', async () => {
   const options: DatabaseOptions = { filterPolicy: null, compression: 'none' };
   const tables = new Tables(settingsOf(options).building);
   const file = tables.write([[encodeInternalKey({ userKey: Uint8Array.of(7), sequence: 1n, type: 1 }), new Uint8Array(5)]]);

@@ -135,7 +135,7 @@ describe("a world of Minecraft's", () => {
 
   test.each([
     ['without a codec', [], '@bloom/codecs'],
-    ['with a codec that only reads', [reading(deflate)], 'its tables are compressed with deflate, which the codec deflate does not write: pass one that does in compression'],
+    ['with a codec that only reads', [reading(deflate)], 'its tables are compressed with deflate, which the codec deflate does not write: pass a codec that does as compression'],
   ] as const)('is neither opened for writing nor repaired %s, and nothing in it changes', async (_, given, message) => {
     const folder = worldFolder();
     const before = folder.files();

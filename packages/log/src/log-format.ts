@@ -32,7 +32,7 @@ export const TYPE_NAMES: readonly string[] = ['zero', 'FULL', 'FIRST', 'MIDDLE',
 /** The CRC-32C of each type's byte: with it, the checksum needs no view of type and payload. */
 const TYPE_CRCS: readonly number[] = [0x527d5351, 0xa016d052, 0xb34623a6, 0x412da0a5, 0x95e7c44e];
 
-/** Why bytes of a log were dropped, in LevelDB's own words, except the last three: LevelDB has no limit for a record, and skips zeros and pointers without a report. */
+/** Why bytes of a log were dropped, in LevelDB's own words, except the last three: LevelDB has no limit for a record, and skips zeros and Git LFS pointers without reporting them. */
 export type LogDropReason =
   | 'bad record length'
   | 'checksum mismatch'

@@ -8,7 +8,7 @@ const MAX_BITS_PER_KEY = 64;
 /**
  * A Bloom filter that reads one cache line per lookup, where LevelDB's reads up to one per probe.
  *
- * About 1% of absent keys match at 10 bits per key, also of keys that are close to stored ones, for which LevelDB's hash is too
+ * About 1% of absent keys match at 10 bits per key, even if they are close to stored keys, for which LevelDB's hash is too
  * narrow. Filters are whole lines of 64 bytes, so it suits filters of very many keys, not those of a table's blocks;
  * README.md has measurements. Reading does not depend on `bitsPerKey`: every
  * filter carries its own number of probes.

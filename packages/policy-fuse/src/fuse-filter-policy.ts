@@ -10,11 +10,11 @@ import { FuseKernel } from './fuse-kernel.js';
 const KERNEL_MIN_KEYS = 64;
 
 /**
- * A filter whose lookups read memory three times. With a million keys, it has 9 bits per key at a rate of 0.39%, for which LevelDB's
- * Bloom filter needs 13, or 18 bits at 0.0015%. With 10,000 keys, it has 10 or 20.
+ * A filter whose lookups read memory three times. With a million keys, it has 9 bits per key at a rate of 0.39%, where LevelDB's
+ * Bloom filter needs 13, and 18 at 0.0015%. With 10,000 keys, it has 10 or 20.
  *
- * No more absent keys match when they are close to stored ones. It is for filters of thousands of keys and more: README.md
- * compares it with the other policies.
+ * Absent keys that are close to stored ones match no more often than others. It is for filters of thousands of keys and more:
+ * README.md compares it with the other policies.
  *
  * Source: Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters".
  *

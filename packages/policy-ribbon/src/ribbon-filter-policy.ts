@@ -26,8 +26,8 @@ export interface RibbonFilterOptions {
 /**
  * A filter of about 7 bits per key at a rate of 1%, for which LevelDB's Bloom filter needs 10.
  *
- * No more absent keys match when they are close to stored ones. README.md compares it with the other policies: it takes longer to
- * build and to test than a Bloom filter.
+ * Absent keys that are close to stored ones match no more often than others. README.md compares it with the other policies: it
+ * takes longer to build and to test than a Bloom filter.
  *
  * Source: Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor".
  *

@@ -23,7 +23,7 @@ const MAX_BITS_PER_KEY = 2 ** 31 - 1;
  * At 10 bits per key, 0.9% to 1.7% of random absent keys match a filter of 7 keys or more, and up to 2.2% one of fewer keys: see
  * `bloomFalsePositiveRate`. Of absent keys that are close to stored ones, many more can match: in a filter of the 100,000 keys `key000000000`,
  * `key000000002` …, 11% of the odd numbers do, at any number of bits, because LevelDB's hash gives them the hash of a stored
- * key. docs/similar-keys.md says which keys are concerned, and which policy to use for them.
+ * key. docs/similar-keys.md says which keys are affected, and which policy to use for them.
  *
  * Reading does not depend on `bitsPerKey`: every filter carries its own number of probes, so one policy reads tables
  * made with any setting.

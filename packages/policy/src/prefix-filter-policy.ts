@@ -42,7 +42,7 @@ export class PrefixFilterPolicy implements FilterPolicy {
     mustHaveMethods('prefixes', prefixes, 'a PrefixExtractor', ['prefixLength']);
     if (typeof prefixes.name !== 'string' || prefixes.name === '') throw new RangeError('prefixes must have a name');
     mustBeFilterPolicy('policy', policy);
-    if (policy.prefixes !== undefined) throw new RangeError(`policy must have no prefixes of its own, ${policy.name} has`);
+    if (policy.prefixes !== undefined) throw new RangeError(`policy must have no prefixes of its own, but ${policy.name} has`);
     this.name = `bloom.Prefix.${prefixes.name}.${policy.name}`;
     this.keyEquivalence = policy.keyEquivalence;
     this.prefixes = prefixes;

@@ -27,7 +27,7 @@ export class BlobSource implements Source {
   readonly name: string | undefined;
   readonly #blob: BlobLike;
 
-  /** @throws TypeError when `blob` is not a Blob or File, such as the first of no chosen files. */
+  /** @throws TypeError when `blob` is not a Blob or File, such as `undefined`, the first of an empty list of files. */
   constructor(blob: BlobLike, name?: string) {
     mustHaveMethods('blob', blob, 'a Blob or File', ['slice']);
     if (typeof blob.size !== 'number') throw new TypeError('blob must be a Blob or File, got an object without size');

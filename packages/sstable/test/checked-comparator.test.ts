@@ -117,8 +117,8 @@ test('the message names both keys, escaped and truncated, and the member to add'
   const compare = (a: Uint8Array, b: Uint8Array): string => String(thrown(() => checkedComparator({ ...caseless, compare: () => 0 }).compare(a, b)));
   expect(compare(utf8('Apple'), utf8('apple'))).toBe(
     'ComparatorError: the comparator "test.Caseless" calls the keys "Apple" and "apple" equal, and has no keyEquivalence: a filter tells these keys apart, ' +
-      'so a lookup of one would find the other in some places and not in others. Return 0 only for the same bytes, or add the member keyEquivalence to the ' +
-      'comparator, the name of what makes different keys equal, and use a filter policy with the same keyEquivalence',
+      'so a lookup of one would find the other in some places and not in others. Return 0 only for the same bytes, or give the comparator a keyEquivalence, ' +
+      'which names the rule that makes different keys equal, and use a filter policy with the same keyEquivalence',
   );
   expect(compare(Uint8Array.of(0, 0x22, 0x5c, 0xff), new Uint8Array(0))).toContain('calls the keys "\\x00\\x22\\x5c\\xff" and "" equal');
   expect(compare(new Uint8Array(2 ** 20).fill(0x61), utf8('b'))).toContain(`calls the keys "${'a'.repeat(40)}…" (1048576 bytes) and "b" equal`);

@@ -6,7 +6,7 @@ export interface FolderKind {
   readonly storage: StorageKind | undefined;
   /** For example `IndexedDB of https://example.com`, or the path. */
   readonly title: string;
-  /** Whether only the databases of the folder name their origin: it is that of a storage bucket, or of a frame within another site. */
+  /** True if the path does not contain the origin, because the folder is of a storage bucket or of a frame within another site: only its databases name it. */
   readonly lacksOrigin?: true;
   /** The number of its storage bucket, if the path has one. Such a folder can have the same origin and names as another one. */
   readonly bucket?: number;

@@ -3,8 +3,8 @@
  *
  * - `BLOOM_BAD_KEY`: a key does not have the form that its folder gives to keys.
  * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes, or the file of a blob has another size than its record says.
- * - `BLOOM_BAD_METADATA`: the folder's description of its databases, stores or origins cannot be decoded, or what undoes the changes of a
- *   transaction that has not been committed.
+ * - `BLOOM_BAD_METADATA`: the folder's description of its databases, stores or origins, or the record that undoes the changes of a
+ *   transaction that has not been committed, cannot be decoded.
  * - `BLOOM_TOO_DEEP`: objects are nested more deeply than this reader follows.
  * - `BLOOM_TOO_LARGE`: a compressed value, or the objects of a key or value, would take more memory than the caller's limit, an array has more
  *   than 2^26 elements, an object more than 2^24 properties, the JSON of a value is longer than the host's longest string, or

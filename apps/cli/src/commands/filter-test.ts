@@ -52,7 +52,7 @@ export async function filterTest(given: string, options: FilterTestOptions): Pro
     const tested = [await ownFilters(file, blocks, absent)];
     for (const name of options.policy ?? USUAL_POLICIES) {
       const policy = await loadPolicy(name);
-      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: skipped, because it does not treat the same keys as equal as the order of the table does`);
+      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: skipped, because it and the order of the table do not treat the same keys as equal`);
       else tested.push(otherFilters(name, policy, blocks, absent, file.comparator));
     }
     await print(file.path, blocks, absent.length, tested, options);

@@ -45,7 +45,7 @@ interface Found {
 export function addFind(program: Command): void {
   const command = program
     .command('find')
-    .summary('print every file and version that holds a key')
+    .summary('print every version of a key, and the file that holds it')
     .description(
       "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -; at a URL or in a bucket, only those in use. Exits with 1 if the key is not found.",
     )

@@ -26,8 +26,8 @@ export function addGc(program: Command): void {
     .addHelpText(
       'after',
       `${STORE_HELP}
-The time must be two hours longer than any job takes from its first part to its
-publication, and longer than any reader goes without a refresh.
+The time must be at least two hours longer than any job takes from its first
+part to its publication, and longer than any reader goes without a refresh.
 
 Examples:
   bloom bulk gc s3://data/words --keep 3 --younger-than 24h --dry-run`,

@@ -31,7 +31,7 @@ export function addMerge(program: Command): void {
   const command = program
     .command('merge')
     .summary('merge tables into one')
-    .description('Writes the entries of several tables to one. If several tables have a key, the entry of the first one is kept: put the newest first.')
+    .description('Writes the entries of several tables to one. If several tables have the same key, the entry of the first one is kept: put the newest first.')
     .argument('[table...]', 'the tables, or URLs of them, the newest first; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write')
     .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input');

@@ -18,7 +18,7 @@ export function addRepair(program: Command): void {
     .command('repair')
     .summary('rebuild a database from its readable parts')
     .description(
-      "Rebuilds a damaged database from its logs and tables. Moves damaged and obsolete files to the folder lost in the database's folder. Prints each loss on a line, and exits with 1 if there is any.",
+      "Rebuilds a damaged database from its logs and tables. Moves damaged and obsolete files to a subfolder named lost. Prints each loss on a line, and exits with 1 if there is any.",
     )
     .argument('<folder>', 'the folder')
     .option('--from-tables-alone', 'merge all tables and logs, even if an intact MANIFEST says that some are obsolete');

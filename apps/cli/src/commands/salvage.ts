@@ -46,7 +46,7 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, writes nothing. If several INPUTs have a key, the entry of the first one is kept.",
+      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, writes nothing. If several INPUTs have the same key, the entry of the first one is kept.",
     )
     .argument('<input...>', "damaged tables or folders of databases, the newest first, or URLs of tables; - is standard input; none is changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');

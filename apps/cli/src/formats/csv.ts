@@ -224,7 +224,7 @@ function columnsOf(cells: readonly Uint8Array[], hasVersions: boolean): CsvColum
 
 function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex, type, sequence }: CsvColumns, hasVersions: boolean, batch: EntryBatch, number: number): void {
   const [keyCell, valueCell] = [cells[key], cells[value]];
-  if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so that key or value is missing`);
+  if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so the key or the value is missing`);
   if (!hasVersions && type >= 0) mustBeNoDeletion(textOf(cells[type]), sequence < 0 ? undefined : textOf(cells[sequence]), valueCell.length > 0);
   (isKeyHex ? hexField : plainField)(keyCell, 0, keyCell.length, batch);
   if (hasVersions) putVersion(textOf(cells[type]), sequence < 0 ? undefined : (textOf(cells[sequence]) ?? ''), batch);

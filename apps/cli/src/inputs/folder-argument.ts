@@ -13,7 +13,7 @@ export interface DamageOptions {
 /** Adds the option about damage in a folder. */
 export function addDamageOption(command: Command): Command {
   return command.addOption(
-    new Option('--damage <how>', 'for a folder: at damage, strict stops with an error, and skip reads the rest (default: strict)').choices(['strict', 'skip']),
+    new Option('--damage <how>', 'what to do about damage in a folder: strict stops with an error, and skip reads the rest (default: strict)').choices(['strict', 'skip']),
   );
 }
 

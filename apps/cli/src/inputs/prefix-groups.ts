@@ -48,7 +48,7 @@ export class PrefixGroups {
     const { byPrefix, bySeparator, limit, prefix, hex } = options;
     this.isGrouped = byPrefix !== undefined || bySeparator !== undefined;
     if (limit !== undefined && !this.isGrouped) throw new Failure('--limit is for --by-prefix and --by-separator');
-    if (bySeparator === '') throw new Failure('--by-separator needs a text: --by-prefix takes a number of bytes');
+    if (bySeparator === '') throw new Failure('--by-separator needs text that is not empty: --by-prefix takes a number of bytes');
     this.#wanted = new WantedRange(options);
     this.#byPrefix = byPrefix;
     this.#separator = keyOption(bySeparator, hex === true);

@@ -31,11 +31,11 @@ export function reasonOfBits({ entries, filters, filterBytes, dataBlocks }: Tabl
   const made = Math.min(filters, dataBlocks);
   const keysPerFilter = made === 0 ? 0 : entries / made;
   const reasons: string[] = [];
-  if (keysPerFilter * asked.most < LEAST_BITS) reasons.push(`a filter has at least ${LEAST_BITS}, and these have ${keysPerFilter.toFixed(1)} keys each`);
+  if (keysPerFilter * asked.most < LEAST_BITS) reasons.push(`a filter has at least ${LEAST_BITS} bits, and these have ${keysPerFilter.toFixed(1)} keys each`);
   else reasons.push(`each filter is rounded up to bytes, with one more for its probes`);
-  reasons.push(`${(placeBits / entries).toFixed(2)} are for the ${filters === 1 ? 'offset of the filter' : `offsets of the ${count(filters)} filters`}`);
+  reasons.push(`${filters === 1 ? 'the offset of the filter takes' : `the offsets of the ${count(filters)} filters take`} ${(placeBits / entries).toFixed(2)} bits per key`);
   const range = asked.least === asked.most ? String(asked.least) : `${asked.least} or ${asked.most}`;
-  return `${range} were requested; ${reasons.join('; ')}`;
+  return `${range} bits per key were requested; ${reasons.join('; ')}`;
 }
 
 /** The rates of Bloom filters by their bits, each a bar on a logarithmic scale. @param own the bits per key to mark. */

@@ -125,7 +125,7 @@ function problemOf(error: unknown, isFile: boolean, kind: string, ownNames: read
     // The module itself is missing, or one that it imports.
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message) ?? [];
     if (isFile) return missing === undefined ? message : `no such module, or it imports one that is not installed: ${missing}`;
-    const own = ownNames.length === 0 ? '' : `is none of ${ownNames.join(', ')}, and `;
+    const own = ownNames.length === 0 ? '' : `is not one of ${ownNames.join(', ')}, and `;
     return `${own}no package of this name is installed here or next to bloom: install it in this folder, or name a file by its path, such as ./${kind}.mjs`;
   }
   if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION') return `this version of Node (${process.version}) cannot import it: name a .js or .mjs file`;

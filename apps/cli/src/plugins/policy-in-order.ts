@@ -12,5 +12,5 @@ export function policyInOrder(policy: FilterPolicy, comparator: Comparator | und
 /** @throws Failure for a policy that distinguishes keys that are equal in the order: its filters would deny stored keys. */
 export function mustGoWith(output: string, policy: FilterPolicy | null | undefined, comparator: Comparator | undefined): void {
   if (!policy || policy.keyEquivalence === comparator?.keyEquivalence) return;
-  throw new Failure(`${output}: the filters of ${policy.name} do not treat the same keys as equal as ${comparator?.name ?? bytewiseComparator.name} does: name another policy with --policy, or write no filters with --no-filter`);
+  throw new Failure(`${output}: the filters of ${policy.name} and the comparator ${comparator?.name ?? bytewiseComparator.name} do not treat the same keys as equal: name another policy with --policy, or write no filters with --no-filter`);
 }

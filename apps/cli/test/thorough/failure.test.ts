@@ -143,7 +143,7 @@ const failures: [args: string, problem: string][] = [
   // Plug-ins.
   ['merge good.ldb -o out.ldb --comparator ./reverse.mjs', 'good.ldb: its keys are not in the order of --comparator (test.ReverseBytewiseComparator); bloom verify shows where'],
   ['scan good.ldb --comparator ./none.mjs', './none.mjs: no such module'],
-  ['scan good.ldb --policy none', 'none: is none of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed'],
+  ['scan good.ldb --policy none', 'none: is not one of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed'],
   // The command line.
   ['get good.ldb --internal a --no-internal', "option '--internal' cannot be used with option '--no-internal'"],
   ['scan good.ldb --no-internal --internal', "option '--internal' cannot be used with option '--no-internal'"],

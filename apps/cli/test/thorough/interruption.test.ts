@@ -52,7 +52,7 @@ describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a
   });
 });
 
-describe.runIf(process.platform !== 'win32')('a command that a signal ends in its midst', () => {
+describe.runIf(process.platform !== 'win32')('a command that a signal ends midway', () => {
   /** More than what is sorted in memory, so that there are runs. */
   const lines = Array.from({ length: 60_000 }, (_, i) => `${(i * 7919) % 60_000}\t${'value '.repeat(10)}\n`).join('');
 

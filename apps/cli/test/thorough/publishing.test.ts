@@ -498,7 +498,7 @@ describe('a merge of levels', () => {
   });
 });
 
-test('a task that is killed while it writes parts leaves none by halves, and gives the same ones when it runs again', async () => {
+test('a task that is killed while it writes parts leaves no half-written part, and gives the same ones when it runs again', async () => {
   const input = tsv(0, 30_000);
   scratch.write('many.tsv', input);
   const whole = await bloomPrints(['part', 'many.tsv', '-q', '--sequence', '1', '-o', 'unhurt', ...SMALL], scratch.path);

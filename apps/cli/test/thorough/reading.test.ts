@@ -244,9 +244,9 @@ describe('a common mistake', () => {
 
   test('for a misspelt policy or comparator, the known ones are listed', async () => {
     const policy = await bloom(['build', 'letters.tsv', '-o', 'never.ldb', '--policy', 'ribon'], scratch.path);
-    expect(policy).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: ribon: is none of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed.*such as \.\/policy\.mjs\n$/) as string });
+    expect(policy).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: ribon: is not one of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed.*such as \.\/policy\.mjs\n$/) as string });
     const order = await bloom(['scan', 'letters.ldb', '--comparator', 'bytewise'], scratch.path);
-    expect(order).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: bytewise: is none of leveldb\.BytewiseComparator, idb_cmp1, and no package/) as string });
+    expect(order).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: bytewise: is not one of leveldb\.BytewiseComparator, idb_cmp1, and no package/) as string });
   });
 
   test('naming standard input twice is reported', async () => {
@@ -497,7 +497,7 @@ describe('URLs', () => {
     expect(await bloom(['scan', pathOf('levels'), '--live'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: --live needs --all-versions\n' });
   });
 
-  test('of folders cannot be listed, and so not be printed file by file', async () => {
+  test('of folders cannot be listed, and so cannot be printed file by file', async () => {
     for (const bounds of [[], ['--prefix', 'w']]) {
       expect(await bloom(['scan', `${base}/levels/`, '--all-versions', ...bounds], scratch.path)).toMatchObject({
         code: 2,

@@ -123,7 +123,7 @@ describe('refilter of a table', () => {
     ['source/CURRENT -o x.ldb', /source\/CURRENT: /],
     ['source/$(cd source && ls MANIFEST*) -o x.ldb', /: is not a table: pass a table, or a database's folder on this computer$/],
     ['plain.ldb -o x.ldb --internal', 'plain.ldb: its keys are plain keys, without sequence and type: omit --internal'],
-    ['plain.ldb -o x.ldb --comparator ./case.mjs', /^plain\.ldb: the filters of leveldb\.BuiltinBloomFilter2 do not treat the same keys as equal as test\.Case does: name another policy/],
+    ['plain.ldb -o x.ldb --comparator ./case.mjs', /^plain\.ldb: the filters of leveldb\.BuiltinBloomFilter2 and the comparator test\.Case do not treat the same keys as equal: name another policy/],
     ['source -o x.ldb', 'source: is a folder, which is rewritten in place: omit --output, or copy it first with bloom copy'],
     ['source --internal', 'source: is a folder, whose keys are always user keys: omit --internal'],
     ['no-database', 'no-database: there is no database: bloom put and bloom load create one'],
@@ -272,7 +272,7 @@ describe('refilter of a folder', () => {
     const before = filesOf('same');
     expect(await bloom(['refilter', 'same', ...same], scratch.path)).toMatchObject({
       code: 2,
-      stderr: 'bloom: same: the filters of leveldb.BuiltinBloomFilter2 do not treat the same keys as equal as test.Same does: name another policy with --policy, or write no filters with --no-filter\n',
+      stderr: 'bloom: same: the filters of leveldb.BuiltinBloomFilter2 and the comparator test.Same do not treat the same keys as equal: name another policy with --policy, or write no filters with --no-filter\n',
     });
     expect(filesOf('same')).toEqual(before);
     expect(await summaryOf(['same', ...same, '--policy', './same.mjs#Policy'])).toMatchObject({ written: 0, kept: 1 });

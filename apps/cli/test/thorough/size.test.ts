@@ -228,7 +228,7 @@ describe('size refuses', () => {
     ['count plain.ldb --limit 3', '--limit is for --by-prefix and --by-separator'],
     ['size plain.ldb --by-prefix 0', "option '--by-prefix <n>' argument '0' is invalid. It must be a whole number from 1 to 1024."],
     ['size plain.ldb --by-prefix 1 --by-separator /', "option '--by-prefix <n>' cannot be used with option '--by-separator <text>'"],
-    ["size plain.ldb --by-separator ''", '--by-separator needs a text: --by-prefix takes a number of bytes'],
+    ["size plain.ldb --by-separator ''", '--by-separator needs text that is not empty: --by-prefix takes a number of bytes'],
     ['size plain.ldb --by-separator x --hex', '"x" is not hexadecimal: it must have two digits per byte'],
     ['size absent', 'absent: no such file or folder'],
     ['size words.txt', /^words\.txt: .*not a LevelDB table/],

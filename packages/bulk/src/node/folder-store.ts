@@ -102,7 +102,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** Compares and renames CURRENT while it holds LevelDB's lock of the folder. The system releases the lock when the process ends. */
+  /** Compares and replaces CURRENT while it holds LevelDB's lock on the folder. The system releases the lock when the process ends. */
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
     const { name } = object;
     const path = this.#pathOf(name);

@@ -10,7 +10,7 @@
  * - `BLOOM_OLD_MERGE`: the parts that were merged are no longer levels of the publication.
  * - `BLOOM_NO_LEVEL`: each level above the lowest has parts: merge two levels first.
  * - `BLOOM_CONFLICT`: another publication came first: read it, and assemble the parts on it.
- * - `BLOOM_NOT_PUBLISHED`: the store has a database that this package did not publish.
+ * - `BLOOM_NOT_PUBLISHED`: the store has no CURRENT, or a database that this package did not publish, or CURRENT or the MANIFEST is damaged.
  * - `BLOOM_STORE_FAILED`: the store refused or failed a call; `status` is the status of its response, if there was one.
  */
 export type BulkErrorCode =

@@ -18,7 +18,7 @@ export interface AssembleOptions {
   /** The current publication, as returned by {@link readPublication}. Omit it for the first publication, or to start again. */
   readonly previous?: PublishedState | undefined;
   /**
-   * The published parts of which the given ones are the merge: all parts of neighbouring levels when they were merged, such as
+   * The published parts that were merged into the given ones: all parts that neighbouring levels had when they were merged, such as
    * `[...levels[5], ...levels[6]]`. If omitted, the parts are a delivery, and go into the level above all others.
    */
   readonly replaces?: readonly Pick<PublishedPart, 'number'>[] | undefined;
@@ -48,7 +48,7 @@ export interface Assembly extends PublishedState {
  *
  * @param store the store of the parts. For several stores, an object whose `list` returns the objects of all of them.
  * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is. If they
- *   are exactly the lowest of several levels that are replaced, the merge was already published, and they are refused.
+ *   are exactly the parts of the lowest of several levels that are replaced, the merge was already published, and they are refused.
  * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
  *   `BLOOM_NO_LEVEL`; and what the store throws.
  */
@@ -91,7 +91,7 @@ function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts
 function mustBeParts(parts: readonly unknown[]): void {
   for (const [i, part] of parts.entries()) {
     const { number, sequence } = Object(part) as Partial<Part>;
-    if (typeof number !== 'bigint' || typeof sequence !== 'bigint') throw new TypeError(`parts[${i}] must be a part, such as writeParts yields or decodePart returns, got ${kindOf(part)}`);
+    if (typeof number !== 'bigint' || typeof sequence !== 'bigint') throw new TypeError(`parts[${i}] must be a part, as yielded by writeParts or returned by decodePart, got ${kindOf(part)}`);
   }
 }
 
@@ -133,7 +133,7 @@ function placed(added: readonly PublishedPart[], previous: PublishedState | unde
   const kept = used.filter((level) => !replaces.includes(level));
   const above = replaces.length === 0 ? [] : kept.filter((level) => level < Math.min(...replaces));
   const below = kept.slice(above.length);
-  if (below.some((level) => level < Math.max(...replaces, 0))) throw new RangeError(`replaces must be the parts of neighbouring levels, but has those of the levels ${replaces.join(', ')} of ${used.join(', ')}`);
+  if (below.some((level) => level < Math.max(...replaces, 0))) throw new RangeError(`replaces must be the parts of neighbouring levels, but has those of levels ${replaces.join(', ')}, and levels ${used.join(', ')} have parts`);
   const partsOf = (level: number): readonly PublishedPart[] => previous!.levels[level]!;
   const stack = [...above.map(partsOf), ...(added.length > 0 ? [added] : []), ...below.map(partsOf)];
   const empty = LEVEL_COUNT - stack.length;

@@ -10,14 +10,14 @@ export interface GarbageOptions {
   /** The number of replaced publications that stay readable, the most recent ones. Default: 3. */
   readonly keep?: number | undefined;
   /**
-   * Objects that were written or replaced less than this many milliseconds ago are kept. It must be two hours longer than a job takes from
-   * its first part to its publication, as a part that the job finds in the store may be an hour older, and longer than a reader goes
-   * without `refresh`. Default: a day.
+   * Objects that were written or replaced less than this many milliseconds ago are kept. It must be at least two hours longer than a job
+   * takes from its first part to its publication, because a part that the job finds in the store may be an hour older. It must also be
+   * longer than a reader goes without `refresh`. Default: a day.
    */
   readonly graceMs?: number | undefined;
   /** Only reports what would be deleted. Default: false. */
   readonly isDryRun?: boolean | undefined;
-  /** The time in milliseconds since 1970. Default: the store's clock; that of this machine if the store does not report it, as folders and R2. */
+  /** The time in milliseconds since 1970. Default: the store's clock; that of this machine if the store does not report it, as is the case for folders and R2. */
   readonly nowMs?: number | undefined;
   readonly signal?: Signal | undefined;
 }

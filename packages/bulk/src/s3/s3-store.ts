@@ -482,14 +482,14 @@ function placeOf(address: string, given: string | undefined): { readonly bucket:
   const path = pathname.endsWith('/') ? pathname : `${pathname}/`;
   if (given !== undefined) {
     const isPath = given === '' || (given.endsWith('/') && given.split('/').every((segment) => segment !== '.' && segment !== '..'));
-    if (!isPath) throw new RangeError(`prefix must end with a slash and have no segments . and .., got ${given}`);
+    if (!isPath) throw new RangeError(`prefix must end with a slash and have no . or .. segments, got ${given}`);
     return { bucket: origin + path, prefix: given };
   }
   let decoded: string;
   try {
     decoded = decodeURIComponent(path).slice(1);
   } catch (cause) {
-    throw new RangeError(`url must be encoded, got ${address}`, { cause });
+    throw new RangeError(`url must be percent-encoded, got ${address}`, { cause });
   }
   if (/^[^.]+(?:\.[^.]+)*?\.s3[.-]/.test(host)) return { bucket: `${origin}/`, prefix: decoded };
   const end = decoded.indexOf('/');
@@ -502,9 +502,9 @@ function mustBeBucketUrl(address: string): InstanceType<typeof URL> {
   try {
     url = new URL(address);
   } catch {
-    throw new TypeError('url must be one of http or https with a bucket');
+    throw new TypeError('url must be an http or https URL that names a bucket');
   }
-  if (!/^https?:$/.test(url.protocol)) throw new TypeError('url must be one of http or https with a bucket');
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('url must be an http or https URL that names a bucket');
   if (url.username + url.password + url.search + url.hash !== '') throw new TypeError('url must have no password, query or fragment: they would be shown in errors');
   return url;
 }

@@ -129,7 +129,7 @@ export class NodeWritableFile implements WritableFile {
   async #append(bytes: Uint8Array, start: number): Promise<void> {
     for (let written = start; written < bytes.length; ) {
       const step = await writeLater(this.#fd, bytes, written, Math.min(2 ** 30, bytes.length - written), null);
-      if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
+      if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system wrote no bytes, write'), { code: 'EIO', syscall: 'write' });
       written += step.bytesWritten;
     }
     this.#appended(bytes.length);

@@ -46,13 +46,13 @@ export interface ReaderOptions extends ReadingOptions {
   /**
    * The most files to keep open, ten of which are not tables; at least 11 and at most 50,000 are used. A database with no more tables than that
    * is opened completely, and so stays readable in its state even when another process deletes the tables. With more, tables are opened when
-   * needed, and one that was deleted by then is an error `BLOOM_FOLDER_CHANGED`. Default: 1000.
+   * needed, and reading one that was deleted by then fails with `BLOOM_FOLDER_CHANGED`. Default: 1000.
    */
   readonly maxOpenFiles?: number | undefined;
   /**
    * `'at-opening'` opens all tables with the database, if `maxOpenFiles` allows it. `'when-needed'` opens each table when it is first needed,
-   * and keeps it open as long as `maxOpenFiles` allows it: a table that was deleted by then is an error `BLOOM_FOLDER_CHANGED`, and so is one
-   * that was missing before, where the folder cannot be listed. Default: `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise
+   * and keeps it open as long as `maxOpenFiles` allows it: reading a table that was deleted by then fails with `BLOOM_FOLDER_CHANGED`, and
+   * so does one that was missing before, where the folder cannot be listed. Default: `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise
    * `'at-opening'`.
    */
   readonly openTables?: 'at-opening' | 'when-needed' | undefined;

@@ -40,8 +40,8 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' 
    */
   readonly bitsPerKey?: BitsByLevel | undefined;
   /**
-   * Fits the length and the number of probes of each new Bloom filter to its keys, instead of LevelDB's formula: LevelDB then reads a
-   * tenth of the blocks that it reads needlessly for absent keys close to stored ones, and a filter takes at most 10% more bytes.
+   * Fits the length and the number of probes of each new Bloom filter to its keys, instead of using LevelDB's formula: for absent keys
+   * close to stored ones, LevelDB then makes a tenth as many needless reads, and a filter takes at most 10% more bytes.
    * `{ extraBytes }` sets another share: see `FitOptions`. Goes with `bitsPerKey`; as a `filterPolicy`, use `FittedBloomFilterPolicy`.
    * Default: false.
    */

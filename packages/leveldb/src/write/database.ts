@@ -263,7 +263,7 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Synchronous `getAs`. It waits for no writes, as {@link getSync}.
+   * Synchronous `getAs`. Like {@link getSync}, it does not wait for writes.
    *
    * @throws as {@link getSync}, what `make` throws, and a TypeError when it is no function.
    * @example
@@ -276,7 +276,7 @@ export class Database extends AsyncBaseReader {
     return this.#path.makeAtOnce('getAsSync', key, make, options);
   }
 
-  /** Synchronous `has`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}. */
+  /** Synchronous `has`. Like {@link getSync}, it does not wait for writes. @throws as {@link getSync}. */
   hasSync(key: Uint8Array | string, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('hasSync', key, options);
   }
@@ -291,32 +291,32 @@ export class Database extends AsyncBaseReader {
     return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
-  /** Synchronous `entries`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}, when a step has to read. */
+  /** Synchronous `entries`. Like {@link getSync}, it does not wait for writes. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.#path.iterateAtOnce('entriesSync', range, (cursor) => this.#path.copyPair(cursor));
   }
 
-  /** Synchronous `keys`. It waits for no writes, as {@link getSync}. @throws as {@link entriesSync}. */
+  /** Synchronous `keys`. Like {@link getSync}, it does not wait for writes. @throws as {@link entriesSync}. */
   keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('keysSync', range, (cursor) => this.#path.copyKey(cursor));
   }
 
-  /** Synchronous `values`. It waits for no writes, as {@link getSync}. @throws as {@link entriesSync}. */
+  /** Synchronous `values`. Like {@link getSync}, it does not wait for writes. @throws as {@link entriesSync}. */
   valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('valuesSync', range, (cursor) => this.#path.copyValue(cursor));
   }
 
-  /** Synchronous `cursor`. It waits for no writes, as {@link getSync}. Its moves throw as {@link getSync}. */
+  /** Synchronous `cursor`. Like {@link getSync}, it does not wait for writes. Its moves throw as {@link getSync}. */
   cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.#path.cursorAtOnce('cursorSync', options);
   }
 
-  /** Synchronous `explain`. It waits for no writes, as {@link getSync}. */
+  /** Synchronous `explain`. Like {@link getSync}, it does not wait for writes. */
   explainSync(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
     return this.#path.explainAtOnce('explainSync', key, options);
   }
 
-  /** Synchronous `versions`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}. */
+  /** Synchronous `versions`. Like {@link getSync}, it does not wait for writes. @throws as {@link getSync}. */
   versionsSync(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versionsSync', key, options);
   }

@@ -110,7 +110,7 @@ export function withCompressionOf(found: TableCompression | undefined, settings:
   if (isWriterOf(found, codec)) return settings.compressedBy(codec);
   // A LevelDB that reads zstd also reads Snappy.
   if (found.name === 'zstd') return settings;
-  const problem = `its tables are compressed with ${found.name}, which the codec ${codec.name} does not write: pass one that does in compression`;
+  const problem = `its tables are compressed with ${found.name}, which the codec ${codec.name} does not write: pass a codec that does as compression`;
   throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', found.place, problem);
 }
 

@@ -2,7 +2,7 @@
 export interface ComparatorLawsOptions {
   /**
    * Keys of yours, which are compared with each other and with neighbours that the laws make of them. Needed for what the laws
-   * cannot guess: keys in a format of your own, and of a comparator with a `keyEquivalence` some that are equal. Default: none.
+   * cannot guess: keys in a format of your own and, for a comparator with a `keyEquivalence`, some keys that are equal. Default: none.
    */
   readonly keys?: readonly Uint8Array[] | undefined;
   /**

@@ -40,8 +40,8 @@ export interface DatabaseEntry {
 /**
  * A table of a LevelDB database, accessed by user keys and versions.
  *
- * It is one file of a database, so the newest version here need not be the newest in the database. What does not depend on
- * versions, such as `filterStatus` and `stats`, is that of its `table`.
+ * It is one file of a database, so the newest version here need not be the newest in the database. Its `table` has
+ * what does not depend on versions, such as `filterStatus` and `stats`.
  *
  * @example
  * ```ts

@@ -73,8 +73,8 @@ function mustOrder(
       name,
       keys,
       `the comparator ${quotedName(name)} calls the keys ${first} and ${second} equal, and has no keyEquivalence: a filter tells these keys apart, ` +
-        'so a lookup of one would find the other in some places and not in others. Return 0 only for the same bytes, or add the member ' +
-        'keyEquivalence to the comparator, the name of what makes different keys equal, and use a filter policy with the same keyEquivalence',
+        'so a lookup of one would find the other in some places and not in others. Return 0 only for the same bytes, or give the ' +
+        'comparator a keyEquivalence, which names the rule that makes different keys equal, and use a filter policy with the same keyEquivalence',
     );
   }
   if (typeof order === 'number' && order === order) {

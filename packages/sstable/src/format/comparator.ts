@@ -22,8 +22,8 @@ export interface Comparator {
   readonly keyEquivalence?: string | undefined;
 
   /**
-   * Negative when `a` is before `b`, positive when it is after, 0 when they are equal, which keys with different bytes may be only
-   * with a `keyEquivalence`. Any other result ends the call with a `ComparatorError`.
+   * Negative when `a` is before `b`, positive when it is after, 0 when they are equal. Keys with different bytes may be equal only
+   * if there is a `keyEquivalence`. Any other result ends the call with a `ComparatorError`.
    */
   compare(a: Uint8Array, b: Uint8Array): number;
 

@@ -27,12 +27,12 @@ export const DELETION = 0;
 export const VALUE = 1;
 
 /**
- * The highest type. Of the versions with one sequence that of the highest type comes first, so a key with it is at or before all
- * of them. LevelDB seeks with 1 (`kValueTypeForSeek`), its own highest; other programs have higher ones.
+ * The highest type. Of several versions with the same sequence, the one with the highest type comes first, so a key with this type
+ * is at or before all of them. LevelDB seeks with 1 (`kValueTypeForSeek`), its own highest; other programs have higher ones.
  */
 export const MAX_TYPE = 0xff;
 
-/** What an entry does to its key. A number is the type of an entry that another program than LevelDB wrote. */
+/** What an entry does to its key. A number is the type of an entry that a program other than LevelDB wrote. */
 export type EntryKind = 'value' | 'deletion' | number;
 
 /** The kind of an entry of {@link InternalKey.type}. */
@@ -93,7 +93,7 @@ const MAX_KNOWN_TYPE = 0x1f;
 /**
  * Whether a stored key may be an internal key, of LevelDB or of any of its relatives. A plain binary key can look like one too.
  *
- * Where a wrong no does harm: it decides how damaged tables are salvaged and which mistakes are reported. To guess what a table
+ * Use it where a wrong no does harm: it decides how damaged tables are salvaged and which mistakes are reported. To guess what a table
  * is, {@link isLikelyInternalKey} asks for more.
  */
 export function mayBeInternalKey(key: Uint8Array): boolean {
@@ -107,7 +107,7 @@ const MAX_LIKELY_SEQUENCE = 2n ** 48n;
  * Whether LevelDB writes keys of such a sequence and type: it has two types, and its sequences start at 1. Sequence 0 is that of
  * values that another program loaded in bulk.
  *
- * Where a wrong yes does harm: of eight random bytes {@link mayBeInternalKey} takes every eighth for sequence and type.
+ * Use it where a wrong yes does harm: {@link mayBeInternalKey} takes one in eight random strings of eight bytes for sequence and type.
  */
 export function isLikelyInternalKey({ sequence, type }: InternalKey): boolean {
   if (sequence === 0n) return type === VALUE;

@@ -25,7 +25,7 @@ export interface RefilterOptions extends InspectionOptions {
   readonly filterPolicy: FilterPolicy | null;
   /** How many bytes of the file one filter covers, as in `TableBuilderOptions`. Default: 2048. */
   readonly filterRange?: number | undefined;
-  /** Whether a table whose filters would need a block of more than `maxBlockBytes` has none, as in `TableBuilderOptions`. Default: false, which refuses it. */
+  /** Whether to write no filters if their block would exceed `maxBlockBytes`, as in `TableBuilderOptions`. Default: false, which refuses such a table. */
   readonly omitLargeFilters?: boolean | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface RefilteredTable {
   readonly filters: number;
   /** How many keys were added: all entries of the table. */
   readonly entries: number;
-  /** Whether the given table has other filters, or none, or does not have these where a table of its own would have them. */
+  /** Whether {@link RefilteredTable.file} differs from the given table, whose filters are others, missing, or elsewhere in the file. */
   readonly isChanged: boolean;
   /** The length of the table as a file of its own: {@link RefilteredTable.file}. */
   readonly fileBytes: number;

@@ -154,8 +154,8 @@ export class FileSource implements Source {
   }
 
   /**
-   * The same as long as reads take no longer than from the system's memory, and no more than two milliseconds have passed since the
-   * first that was made since the event loop last turned; otherwise undefined.
+   * Reads like {@link readSync} while reads take no longer than from the OS page cache and the synchronous reads of this turn of the
+   * event loop began at most two milliseconds ago; otherwise returns undefined.
    *
    * @param into as that of {@link readSync}.
    * @throws as {@link readSync}.

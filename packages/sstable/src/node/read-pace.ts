@@ -73,8 +73,8 @@ export class ReadPace {
   }
 
   /**
-   * What the next read is to wait for before it is made at once after all: that the event loop turns, which takes less than a
-   * trip to a thread. Undefined where it is not to wait, but may have to go to a thread.
+   * The next turn of the event loop, if the next read can be made at once after it, which takes less than a trip to a thread.
+   * Undefined where the read need not wait, or may have to go to a thread.
    */
   nextTurn(now: number): Promise<void> | undefined {
     if (this.#detour > 0 || this.#heldSince === undefined || now - this.#heldSince < MAX_HOLD_MS) return undefined;

@@ -14,7 +14,7 @@ const WRITE_BYTES = 1 << 20;
 const SYNC_BYTES = 16 << 20;
 
 /**
- * Writes a table to a file, completely or not at all, by a program that adds the entries itself. `writeTable` does the same
+ * Writes a table to a file, completely or not at all, for a program that adds the entries itself. `writeTable` does the same
  * with the entries of an iterable, and describes how the file replaces an existing one.
  *
  * Call order: `create ((add | addRange)* drain?)* (finish | abandon)`. Adding is synchronous, and what it gives is kept in
@@ -99,7 +99,7 @@ export class TableWriter {
   }
 
   /**
-   * Begins to write what waits, once what was drained before is written: others can be added meanwhile.
+   * Begins to write what waits, once what was drained before is written. Entries can be added meanwhile.
    *
    * @throws the system's error when the file cannot be written; {@link finish} throws it too.
    */

@@ -36,7 +36,7 @@ export type EntryInput =
  * The table is written to a temporary file in the same folder, synced, and then renamed to `path`; the folder is synced
  * last. If anything fails before the rename, the temporary file is removed and an existing file stays as it was. After
  * the rename only one thing can fail, syncing the folder, which is a {@link FolderSyncError}: the new table is in place,
- * but after a power loss the old one may be back. File systems that cannot sync folders at all are not an error. A
+ * but after a power loss the old one may be back. It is not an error if the file system cannot sync folders at all. A
  * process that is killed may leave the temporary file behind: `.NAME.RANDOM.tmp`.
  *
  * The new file gets the permissions of the file that it replaces, and its owner and group where the system permits.

@@ -19,8 +19,8 @@ export interface TableOptions {
   /** The order in which the table was written. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
   /**
-   * The policies whose filters can be used; the file's filters name theirs. Default: LevelDB's Bloom filter, or none if the
-   * comparator treats different keys as equal.
+   * The policies whose filters can be used; a file stores the name of the policy that made its filters. Default: LevelDB's Bloom
+   * filter, or none if the comparator treats different keys as equal.
    */
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   /** Codecs in addition to Snappy. A codec with Snappy's type replaces it. */

@@ -3,7 +3,7 @@ import { mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes }
 
 /** What a host knows about a file: enough to tell whether a file of the same name, opened later, holds the same bytes. */
 export interface FileIdentity {
-  /** Which file it is, also when its bytes have changed since: the inode of a file system. Compared with `Object.is`. */
+  /** Which file it is, even when its bytes have changed since: the inode of a file system. Compared with `Object.is`. */
   readonly file: unknown;
   /** Which state of the file: length and times, or a version. Compared with `Object.is`. */
   readonly state: unknown;

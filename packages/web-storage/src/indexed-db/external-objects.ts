@@ -79,7 +79,7 @@ function blobPath(databaseId: number, blobNumber: number): string {
 
 /** The folder with the files of blobs: `….indexeddb.blob`, next to `….indexeddb.leveldb`. */
 export interface BlobFolder {
-  /** The contents of a file, such as `1/00/2`; undefined when there is none. A `WebStorageError` is the error of the record, and any other one ends the iteration. */
+  /** The contents of a file, such as `1/00/2`; undefined when there is none. If it rejects with a `WebStorageError`, that is the `error` of the record; any other error ends the iteration. */
   read(path: string): Promise<Uint8Array | undefined>;
 }
 

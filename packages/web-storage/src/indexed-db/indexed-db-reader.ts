@@ -14,9 +14,9 @@ import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, recordAt
 
 /** How to read a folder of IndexedDB. Every option has a default. */
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
-  /** The source of blobs, files and large values. Without it, reading them is an error `BLOOM_MISSING_BLOB`. */
+  /** The source of blobs, files and large values. Without it, reading them fails with `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
-  /** The most bytes that a compressed value may have when it is decompressed; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
+  /** The most bytes that a compressed value may have when it is decompressed. A value may have one object for every 16 of these bytes. Default: 128 MiB. */
   readonly maxValueBytes?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export class IndexedDbReader {
       const other = await DatabaseReader.open(folder, readerOptions);
       const { comparator } = other.describe();
       await other.close();
-      throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, `is in the order of ${comparator}, not in that of IndexedDB: the folder is another database`, { cause: error });
+      throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, `is sorted by the comparator ${comparator}, not by IndexedDB's: the folder holds another kind of database`, { cause: error });
     }
   }
 
@@ -147,8 +147,8 @@ export class IndexedDbReader {
   /**
    * The records of a store, in the order of their keys or of those of an index.
    *
-   * A key or a value that cannot be read is an `error` of its record, and the iteration continues. Records with damaged keys come where
-   * the folder has them, and are left out where the range has an end that they are not within.
+   * A key or a value that cannot be read is an `error` of its record, and the iteration continues. Records with damaged keys keep
+   * their place in the order of the folder, and are left out if they are not within the bounds of the range.
    *
    * @throws TypeError, at once, for a range with an invalid key.
    * @throws CorruptionError where the folder is damaged.
@@ -187,8 +187,8 @@ export class IndexedDbReader {
    * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned. Those may be of a
    * transaction that has not been committed.
    *
-   * An overwritten version has the blobs that were stored with it, as far as the database still has their entry. Blobs of a version that only
-   * a table outside the database has are errors `BLOOM_MISSING_BLOB`: {@link storedRecords} finds their entries.
+   * An overwritten version has the blobs that were stored with it, as far as the database still has their entry. Reading a blob of a version that
+   * only a table outside the database has fails with `BLOOM_MISSING_BLOB`: {@link storedRecords} finds its entry.
    *
    * @param bytes the value of the entry; undefined for a deletion.
    * @returns undefined for an entry of another kind, such as one of an index.

@@ -71,7 +71,7 @@ export function encodeKey(key: IndexedDbKey): Uint8Array {
 
 /** Adds the encoded key to `parts`. @throws TypeError. */
 function addKey(parts: Uint8Array[], key: IndexedDbKey, depth: number): void {
-  if (depth > MAX_DEPTH) throw new TypeError('a key must not have more than 2000 arrays within each other');
+  if (depth > MAX_DEPTH) throw new TypeError('a key must not nest arrays more than 2000 deep');
   if (typeof key === 'number' && !Number.isNaN(key)) parts.push(encodedDouble(NUMBER, key));
   else if (key instanceof Date && !Number.isNaN(key.getTime())) parts.push(encodedDouble(DATE, key.getTime()));
   else if (typeof key === 'string') parts.push(start(TEXT, key.length), utf16(key));

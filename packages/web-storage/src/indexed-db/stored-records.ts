@@ -10,9 +10,9 @@ import { decodeRecord, deletedRecord, recordAt, type StoredRecord } from './reco
 
 /** How to list the versions of records. */
 export interface StoredRecordsOptions extends StoredVersionsOptions {
-  /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
+  /** The source of blobs, files and large values. Without it, reading them fails with `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
-  /** The most bytes that a compressed value may have when it is decompressed; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
+  /** The most bytes that a compressed value may have when it is decompressed. A value may have one object for every 16 of these bytes. Default: 128 MiB. */
   readonly maxValueBytes?: number | undefined;
 }
 

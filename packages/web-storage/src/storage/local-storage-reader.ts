@@ -133,7 +133,7 @@ function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): S
   let storageKey: string | undefined;
   let key: string | undefined;
   try {
-    if (end < 0) throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, 'has no end of the origin');
+    if (end < 0) throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, 'the origin in it has no end');
     storageKey = new ByteReader(entryKey, 'key', 1).latin1(end - 1);
     key = decodeString(entryKey, 'key', end + 1);
     return { storageKey, key, value: entryValue && decodeString(entryValue, 'value', 0), error: undefined };

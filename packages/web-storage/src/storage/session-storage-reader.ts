@@ -142,7 +142,7 @@ export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array |
   let key: string | undefined;
   try {
     const start = MAP_KEY.exec(beginning);
-    if (start === null) throw new WebStorageError('BLOOM_BAD_KEY', 'key', MAP.length, 'has no number of a map');
+    if (start === null) throw new WebStorageError('BLOOM_BAD_KEY', 'key', MAP.length, 'has no map number');
     map = start[1]!;
     const reader = new ByteReader(entryKey, 'key', start[0].length);
     key = reader.utf8(reader.remaining);
