@@ -100,7 +100,7 @@ export class TableCursor {
     this.supply(contents);
   }
 
-  /** Has the next move ask for its block also if that is loaded, as the contents are no longer there. */
+  /** Makes the next move ask for its block even if that is loaded, because the contents are no longer there. */
   forgetBlock(): void {
     this.#loaded = -1;
   }
