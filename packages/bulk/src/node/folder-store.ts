@@ -9,8 +9,7 @@ import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
 import { mustBePlainName } from '@bloom/leveldb/internal';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
-import { isTemporaryName, parseObjectName } from '../part/object-name.js';
-import { readPublication } from '../publication/publication.js';
+import { CURRENT, isTemporaryName, mayBePublished, parseObjectName } from '../part/object-name.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 /** How to write to a folder. */
@@ -187,15 +186,13 @@ export class FolderStore implements Store {
 
   /**
    * Refuses the folder of a database that was not published: a program that opens it for writing deletes all tables that its MANIFEST does
-   * not list. Other errors are ignored, because a damaged publication does not prevent writing parts.
+   * not list.
    */
   async #mustTakeParts(signal: Signal | undefined): Promise<void> {
     if (this.#takesParts) return;
-    try {
-      await readPublication(this, signal);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof BulkError && error.code === 'BLOOM_NOT_PUBLISHED') throw error;
+    const current = await this.get(CURRENT, signal);
+    if (current !== undefined && !mayBePublished(current.bytes)) {
+      throw new BulkError('BLOOM_NOT_PUBLISHED', `the database in ${this.name} was not published by @bloom/bulk: CURRENT does not name a MANIFEST of this package`);
     }
     this.#takesParts = true;
   }

@@ -10,6 +10,7 @@
  * and no name is ever used for other bytes. LevelDB and its relatives ignore names such as the third.
  */
 import { parseFileName } from '@bloom/leveldb';
+import { isNamedByBytes } from '@bloom/leveldb/internal';
 
 /** All numbers are below it. LevelDB numbers new files from here, so that it can write into a copy. */
 export const NUMBER_LIMIT = 2n ** 62n;
@@ -58,6 +59,12 @@ export function parseObjectName(name: string): ObjectName | undefined {
   if (file?.type === 'table' && name === partName(file.number)) return { type: 'part', number: file.number };
   if (file?.type === 'manifest' && name === manifestName(file.number)) return { type: 'manifest', number: file.number };
   return undefined;
+}
+
+/** Whether these contents of CURRENT may be those of a published database: they name a MANIFEST that may be named after its bytes. */
+export function mayBePublished(current: Uint8Array): boolean {
+  const object = parseObjectName(new TextDecoder().decode(current).trimEnd());
+  return object?.type === 'manifest' && isNamedByBytes(object.number);
 }
 
 /** Whether a name is that of a file that a killed writer leaves in a folder. */
