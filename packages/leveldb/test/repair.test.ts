@@ -91,6 +91,37 @@ test('a repair restores all entries of a database whose MANIFEST or CURRENT is m
   }
 });
 
+test.each([{}, { fromTablesAlone: true }])('a repair with %j keeps the entries of a log or a table that CURRENT names', async (options) => {
+  const { files: closed, entries } = await someDatabase(1);
+  const written = new WritableMemoryFolder(closed);
+  const database = await Database.open(written, small);
+  await database.put(utf8('only in the log'), utf8('1'));
+  await database.close();
+  const files: Map<string, Uint8Array> = written.files();
+  const isData = /\.(ldb|log)$/;
+  const named = [...files.keys()].filter((name) => isData.test(name));
+  expect(new Set(named.map((name) => name.slice(-4)))).toEqual(new Set(['.ldb', '.log']));
+  for (const name of named) {
+    const folder = new WritableMemoryFolder(new Map(files).set('CURRENT', utf8(`${name}\n`)));
+    const { lost } = await Database.repair(folder, options);
+    expect(lost).toEqual([]);
+    await mustBeSound(folder);
+    expect(asMap(await entriesOf(folder)), name).toEqual(new Map(entries).set('only in the log', '1'));
+  }
+});
+
+test('a repair takes a MANIFEST that has the name of a log, and that CURRENT names, for what it is', async () => {
+  const { files, entries } = await someDatabase(1);
+  const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;
+  files.set('000900.log', files.get(manifest)!).set('CURRENT', utf8('000900.log\n'));
+  files.delete(manifest);
+  const folder = new WritableMemoryFolder(files);
+  const report = await Database.repair(folder);
+  expect(report).toMatchObject({ manifest: '000900.log', guessed: [], lost: [] });
+  await mustBeSound(folder);
+  expect(asMap(await entriesOf(folder))).toEqual(entries);
+});
+
 test('a repair reports a table that the MANIFEST lists but the folder lacks as lost', async () => {
   const { files } = await someDatabase(3);
   const table = [...files.keys()].find((name) => name.endsWith('.ldb'))!;

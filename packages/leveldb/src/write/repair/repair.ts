@@ -16,7 +16,7 @@ import { runAsync } from '../../folder/folder-reading.js';
 import { LostFiles } from '../../folder/lost-files.js';
 import { RecordFile } from '../../folder/record-file.js';
 import { isMissing, type WritableFolder } from '../../folder/writable-folder.js';
-import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
+import { type FileName, isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
@@ -75,6 +75,9 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
   onEvent: true,
   fromTablesAlone: true,
 };
+
+/** The types of files that are no MANIFEST, even if CURRENT names one of them, unless their contents are those of an intact one. */
+const OTHER_FILES: ReadonlySet<FileName['type']> = new Set(['log', 'table', 'current', 'lock', 'info log']);
 
 /** @see Database.repair */
 export async function repairDatabase(folder: WritableFolder, options: RepairOptions, earlier: Promise<unknown> | undefined): Promise<RepairReport> {
@@ -185,9 +188,12 @@ class Repair {
   async #manifests(names: readonly string[], current: string | undefined): Promise<RepairManifest[]> {
     const manifests: RepairManifest[] = [];
     for (const name of new Set(current === undefined ? names : [...names, current])) {
-      if (name !== current && parseFileName(name)?.type !== 'manifest') continue;
+      const type = parseFileName(name)?.type;
+      if (name !== current && type !== 'manifest') continue;
       await this.#withFile(name, async (file) => {
         const manifest = await runAsync(this.#folder, RepairManifest.read(name, file, names, name === current));
+        // A damaged CURRENT can name any file. Nothing that a log or a table holds may be lost for that.
+        if (type !== undefined && OTHER_FILES.has(type) && !manifest.isIntact) return;
         mustBeOrderOf(manifest.comparator, this.#settings.comparator, { structure: 'MANIFEST', offset: 0, file: name });
         manifests.push(manifest);
       });
