@@ -106,6 +106,37 @@ describe('reading the batches of a log', () => {
   });
 });
 
+describe('a log that ends with the first bytes of a record', () => {
+  const first = logOf([put(1, 'a')]);
+  /** Their header: a FULL record of 5,000 bytes. */
+  const withRest = (rest: Uint8Array): Map<string, Uint8Array> =>
+    assembleDatabase({ tables: [] }).set('000009.log', new Uint8Array(Buffer.concat([first, Uint8Array.of(1, 2, 3, 4, 0x88, 0x13, 1), rest])));
+
+  test('which are those of a batch, is whole up to there', async () => {
+    const files = withRest(put(2, 'b'.repeat(4979)).subarray(0, 2000));
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+    expect([...SyncDatabaseReader.open(new MemoryFolder(files)).keys()].map(text)).toEqual(['a']);
+  });
+
+  test('which are not those of a batch, is damaged', async () => {
+    const files = withRest(utf8('other bytes of another file'));
+    const damage = { file: '000009.log', code: 'BLOOM_BAD_LOG', offset: first.length };
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([{ ...damage, structure: 'log record', problem: 'bad record length (34 bytes)' }]);
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject(damage);
+    const reader = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect([...reader.keys()].map(text)).toEqual(['a']);
+    expect(reader.describe().dropped).toMatchObject([damage]);
+    expect((await Database.repair(new WritableMemoryFolder(files))).lost).toMatchObject([damage]);
+  });
+
+  test.each(['none', 'snappy'] as const)('is damaged if a table was copied over it, with compression %s', async (compression) => {
+    const versions = Array.from({ length: 30 }, (_, i) => ({ key: Uint8Array.of(i, 1, i), sequence: i + 1, value: utf8(`value ${i}`) }));
+    const files = assembleDatabase({ tables: [{ level: 0, number: 6, versions }], build: { compression } });
+    files.set('000009.log', files.get('000006.ldb')!);
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toMatchObject([{ file: '000009.log', code: 'BLOOM_BAD_LOG', offset: 0 }]);
+  });
+});
+
 describe.each(Object.entries(damagedRecords))('a log with a batch %s', (_, { record, keys }) => {
   const files = databaseWith(record);
   const place = (found: Pick<CorruptionError, 'code' | 'offset' | 'file'>) => ({ code: found.code, offset: found.offset, file: found.file });

@@ -1,9 +1,9 @@
-import { fromHex } from '@bloom/fixtures';
+import { fromHex, seeded } from '@bloom/fixtures';
 import { bytewiseComparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
-import { hasSequences, WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
+import { hasSequences, mayBeginBatch, WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 
@@ -174,4 +174,41 @@ test.each([
   const batch = new WriteBatch();
   for (let i = 0; i < count; i++) batch.delete(utf8('key'));
   expect(hasSequences(new WriteBatchReader(batch.encode(sequence)))).toBe(isValid);
+});
+
+describe('mayBeginBatch', () => {
+  test('accepts every start of a batch, also with zeros in place of its end', () => {
+    const random = seeded(5);
+    for (let round = 0; round < 30; round++) {
+      const batch = new WriteBatch();
+      for (let i = random.below(6); i > 0; i--) {
+        const key = random.bytes(random.pick([0, 1, 20, 127, 128, 300]));
+        if (random.below(3) === 0) batch.delete(key);
+        else batch.put(key, random.bytes(random.pick([0, 5, 200, 20_000])));
+      }
+      const record = batch.encode(BigInt(random.below(1e9)));
+      for (let length = 0; length < record.length; length += 1 + random.below(1 + (length >> 5))) {
+        const start = record.slice(0, length);
+        expect(mayBeginBatch(start, record.length), `${round}: ${length} of ${record.length}`).toBe(true);
+        expect(mayBeginBatch(start)).toBe(true);
+        expect(mayBeginBatch(start.fill(0, random.below(length + 1)), record.length)).toBe(true);
+      }
+    }
+  });
+
+  const header = (sequence: bigint, count: number): string => hex(new Uint8Array(new BigUint64Array([sequence, BigInt(count)]).buffer, 0, 12));
+  test.each([
+    ['a sequence that is too high', header(MAX_SEQUENCE + 1n, 0), 100],
+    ['a sequence that is too high, and no count', 'ff'.repeat(8), 100],
+    ['a sequence that is too high for its count', header(MAX_SEQUENCE - 1n, 2), 100],
+    ['a tag that is none', `${header(7n, 1)}02`, 100],
+    ['a tag that is none, after an operation', `${header(7n, 2)}000161ff`, 100],
+    ['more operations than its header says', `${header(7n, 1)}00016100016162`, 100],
+    ['a key that ends after the record', `${header(7n, 1)}005a61`, 100],
+    ['a value that ends after the record', `${header(7n, 1)}0101615761`, 100],
+    ['a length of more than five bytes', `${header(7n, 1)}00ffffffffff`, undefined],
+    ['a record that is shorter than a header', '07', 11],
+  ])('refuses %s', (_, bytes, recordLength) => {
+    expect(mayBeginBatch(fromHex(bytes), recordLength)).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 /** Whether the last bytes of a log, which are not a whole record, are the start of one, or a record that is damaged. */
 import { crc32c, maskCrc, unmaskCrc } from '@bloom/crc32c';
-import { LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, storedCrc } from './log-format.js';
+import { FIRST, type FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, storedCrc, ZERO } from './log-format.js';
 
 export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
   for (let i = start; i < bytes.length; i++) if (bytes[i] !== 0) return false;
@@ -28,14 +28,34 @@ export function isZeroedEnd(bytes: Uint8Array, start: number, end: number, offse
 }
 
 /**
- * Whether a fragment at `start` of the last bytes of a file, which ends past them at `end`, can have been truncated: a block has room for it, and
- * its length was not changed.
+ * Whether a fragment at `start` of the last bytes of a file, which ends past them, can have been truncated: a block has room for it, its type is
+ * one that a writer writes there, and its length was not changed.
  *
  * @param offset of `bytes` in the file.
+ * @param isInRecord whether a record is being put together, which the fragment can continue.
  */
-export function mayBeTruncated(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
-  const room = LOG_BLOCK_LENGTH - ((offset + start) % LOG_BLOCK_LENGTH);
-  return end - start <= room && !hasChangedLength(bytes, start);
+export function mayBeTruncated(bytes: Uint8Array, start: number, { type, end }: FragmentReader, offset: number, isInRecord: boolean): boolean {
+  const spare = LOG_BLOCK_LENGTH - ((offset + start) % LOG_BLOCK_LENGTH) - (end - start);
+  return spare >= 0 && hasPossibleType(bytes, start, type, spare, isInRecord) && !hasChangedLength(bytes, start);
+}
+
+/** @param spare how many bytes of the block are left after the fragment. */
+function hasPossibleType(bytes: Uint8Array, start: number, type: number, spare: number, isInRecord: boolean): boolean {
+  switch (type) {
+    case FULL:
+      return true;
+    case FIRST:
+      return spare === 0;
+    case MIDDLE:
+      return isInRecord && spare === 0;
+    case LAST:
+      return isInRecord;
+    case ZERO:
+      // A power failure can leave zeros from the type on.
+      return isZeroFrom(bytes, start + 6);
+    default:
+      return false;
+  }
 }
 
 /** Whether the checksum of a fragment, which does not cover the length, is right for another length. */

@@ -20,7 +20,7 @@ export const LOG_BLOCK_LENGTH = 32_768;
 export const LOG_HEADER_LENGTH = 7;
 
 /** Space that was allocated ahead and is not written yet. */
-const ZERO = 0;
+export const ZERO = 0;
 export const FULL = 1;
 export const FIRST = 2;
 export const MIDDLE = 3;

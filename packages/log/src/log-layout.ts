@@ -38,7 +38,7 @@ export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Gene
       if (state !== 'fragment') {
         const label = {
           trailer: isCut ? 'cut header' : 'trailer',
-          'bad length': isCut && mayBeTruncated(bytes, position, fragment.end, 0) ? 'cut payload' : 'rest of the block: bad record length',
+          'bad length': isCut && mayBeTruncated(bytes, position, fragment, 0, payloads !== undefined) ? 'cut payload' : 'rest of the block: bad record length',
           zeros: 'zeros, allocated ahead',
           'bad checksum': isZeroedEnd(bytes, position, fragment.end, 0) ? 'zeroed end' : 'rest of the block: checksum mismatch',
         }[state];

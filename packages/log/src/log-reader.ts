@@ -6,7 +6,8 @@
  * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
  * file, but not its last bytes. In space that was allocated ahead, it can turn into zeros at any byte: the writer was killed. If anything
  * follows the zeros, they are damage, although LevelDB skips them without a report. A length that was changed to one past the end of the file
- * is damage, although LevelDB takes such a record for a truncated one, and drops what follows without a report.
+ * is damage, and so are last bytes that no writer begins a record with, although LevelDB takes both for a truncated record, and drops what
+ * follows without a report.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
@@ -58,6 +59,13 @@ export interface LogReading {
   record(record: Uint8Array, offset: number): void;
   /** Receives dropped bytes. */
   drop?(drop: LogDrop): void;
+  /**
+   * Whether a record can begin with `bytes`, the part of the last record that the file has; if not, it is damage. Zeros at the end of `bytes`
+   * can be those of a power failure. Without this method, a record can begin with any bytes.
+   *
+   * @param recordLength of the whole record; undefined when it is not known, because the record has more than one fragment.
+   */
+  mayBegin?(bytes: Uint8Array, recordLength: number | undefined): boolean;
 }
 
 /** Zeros that are damage once anything else follows. */
@@ -153,6 +161,18 @@ export class LogReader {
     return cut && { ...cut, byteLength: end - cut.offset };
   }
 
+  /** Whether a record can begin with the payload of the fragment that the end of `block` truncates, unless it continues one. */
+  #mayBegin(block: Uint8Array): boolean {
+    const { type, start, end } = this.#fragment;
+    if (type !== FULL && type !== FIRST) return true;
+    return this.#reading.mayBegin?.(block.subarray(start), type === FULL ? end - start : undefined) ?? true;
+  }
+
+  /** Whether the next fragment can be one that continues a record. */
+  private get isInRecord(): boolean {
+    return this.#fragments !== undefined || this.isTooLarge;
+  }
+
   /** Copies a part of a block to those before it. Records are views of the copy, so each block gets an array of its own. */
   #keep(part: Uint8Array, missing: number): void {
     if (this.#blockLength === 0) this.#block = new Uint8Array(missing);
@@ -187,7 +207,7 @@ export class LogReader {
             this.#drop(offset, end, GIT_LFS_POINTER);
             return undefined;
           }
-          if (isCut && mayBeTruncated(block, position, fragment.end, blockOffset)) return { offset, problem: 'cut payload' };
+          if (isCut && mayBeTruncated(block, position, fragment, blockOffset, this.isInRecord) && this.#mayBegin(block)) return { offset, problem: 'cut payload' };
           this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
           return undefined;
         case 'zeros':

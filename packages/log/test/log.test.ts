@@ -293,8 +293,8 @@ describe('damage', () => {
   test('a Git LFS pointer in place of a log is not taken for an empty log', () => {
     const pointer = new TextEncoder().encode(`version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`);
     expect(readLog(pointer)).toEqual({ records: [], drops: [{ offset: 0, byteLength: pointer.length, reason: 'a Git LFS pointer, not the file itself: run git lfs pull' }], tail: undefined });
-    // The same bytes at another place are those of a record that is truncated.
-    expect(readLog(pointer.subarray(1)).drops).toEqual([]);
+    // The same bytes at another place are just no record.
+    expect(readLog(pointer.subarray(1)).drops).toEqual([{ offset: 0, byteLength: pointer.length - 1, reason: 'bad record length' }]);
   });
 
   test.each<[string, (bytes: Uint8Array) => void, [number, number, string][]]>([
@@ -364,6 +364,75 @@ describe('damage', () => {
     const { drops, tail } = readLog(bytes);
     expect([drops[0], tail]).toEqual([{ offset: header, byteLength: bytes.length - header, reason: 'bad record length' }, undefined]);
     expect(logLayout(bytes).at(-1)).toMatchObject({ offset: header, label: 'rest of the block: bad record length' });
+  });
+
+  describe('the start of a record that the end of the file truncates', () => {
+    /** A record of 100 bytes, and the first 50 bytes of another, with another type. */
+    const cutAfter = (before: Uint8Array, type: number, length: number): Uint8Array => {
+      const bytes = new Uint8Array(before.length + 50).fill(0x61);
+      bytes.set(before);
+      bytes.set([1, 2, 3, 4, length, length >>> 8, type], before.length);
+      return bytes;
+    };
+    const one = written([big('a', 100)]);
+    const begun = written([big('a', 2 * B)]).subarray(0, B);
+    const endOfBlock = B - one.length - 7;
+
+    test.each<[string, Uint8Array, number, number]>([
+      ['an unknown type', one, 5, 200],
+      ['the type of space allocated ahead, and other bytes than zeros', one, 0, 200],
+      ['the type MIDDLE, although no record was begun', one, MIDDLE, endOfBlock],
+      ['the type LAST, although no record was begun', one, LAST, 200],
+      ['the type FIRST, but does not reach the end of its block', one, FIRST, endOfBlock - 1],
+      ['the type MIDDLE, but does not reach the end of its block', begun, MIDDLE, B - 8],
+    ])('is damage if it has %s', (_, before, type, length) => {
+      const bytes = cutAfter(before, type, length);
+      const drop = { offset: before.length, byteLength: 50, reason: 'bad record length' };
+      expect(readLog(bytes).drops[0]).toEqual(drop);
+      expect(readLog(bytes).tail).toBeUndefined();
+      expect(logLayout(bytes).at(-1)).toMatchObject({ offset: before.length, label: 'rest of the block: bad record length' });
+    });
+
+    test.each<[string, Uint8Array, number, number]>([
+      ['FULL', one, FULL, 200],
+      ['FIRST, and reaches the end of its block', one, FIRST, endOfBlock],
+      ['MIDDLE, and continues a record', begun, MIDDLE, B - 7],
+      ['LAST, and continues a record', begun, LAST, 200],
+      ['FULL, after a record that was interrupted', begun, FULL, 200],
+    ])('is no damage if it is %s', (_, before, type, length) => {
+      const bytes = cutAfter(before, type, length);
+      expect(readLog(bytes).drops).toEqual([]);
+      expect(readLog(bytes).tail).toBeDefined();
+      expect(logLayout(bytes).at(-1)).toMatchObject({ offset: before.length, label: 'cut payload' });
+    });
+
+    test('is damage if no record can begin with it', () => {
+      const read = (before: Uint8Array, type: number, length: number, can: boolean): unknown[] => {
+        const found: unknown[] = [];
+        const reader = new LogReader({
+          record: ({ length }) => found.push(length),
+          drop: ({ offset, byteLength, reason }) => found.push([offset, byteLength, reason]),
+          mayBegin: (bytes, recordLength) => {
+            found.push(bytes, recordLength);
+            return can;
+          },
+        });
+        reader.push(cutAfter(before, type, length));
+        const tail = reader.finish();
+        return [...found, tail?.problem];
+      };
+      const bytes = new Uint8Array(43).fill(0x61);
+      expect(read(one, FULL, 200, true)).toEqual([100, bytes, 200, 'cut payload']);
+      expect(read(one, FULL, 200, false)).toEqual([100, bytes, 200, [107, 50, 'bad record length'], undefined]);
+      expect(read(one, FIRST, endOfBlock, false)).toEqual([100, bytes, undefined, [107, 50, 'bad record length'], undefined]);
+      expect(read(begun, LAST, 200, false)).toEqual(['cut record']);
+    });
+
+    test('is no damage if a power failure left zeros from its type on', () => {
+      const bytes = cutAfter(one, 0, 200);
+      bytes.fill(0, one.length + 6);
+      expect(readLog(bytes)).toMatchObject({ drops: [], tail: { offset: one.length, problem: 'cut payload' } });
+    });
   });
 
   test.each([

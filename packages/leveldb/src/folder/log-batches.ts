@@ -8,7 +8,7 @@
 import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
 import { numberOf } from '@bloom/bytes/internal';
 import { LogReader } from '@bloom/log';
-import { hasSequences, WriteBatchReader } from '../format/write-batch.js';
+import { hasSequences, mayBeginBatch, WriteBatchReader } from '../format/write-batch.js';
 import { type Dropped, logDropCode } from './damage.js';
 import type { FolderFile } from './folder.js';
 import type { PrefixChecksum } from './known-prefix.js';
@@ -52,6 +52,7 @@ export class LogBatches extends StoredRecords {
         drop: ({ offset, byteLength, reason, isInterrupted }) => {
           if (isInterrupted !== true) this.#damaged('log record', logDropCode(reason), offset, byteLength, reason);
         },
+        mayBegin: mayBeginBatch,
       },
       checksum?.byteLength,
     );

@@ -235,6 +235,34 @@ export function hasSequences({ sequence, count }: WriteBatchReader): boolean {
 }
 
 /**
+ * Whether the record of a batch can begin with `bytes`. Zeros at their end are not considered: a power failure can leave them.
+ *
+ * @param recordLength of the whole record, as far as it is known.
+ */
+export function mayBeginBatch(bytes: Uint8Array, recordLength = Infinity): boolean {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  // Bytes that are missing in the header can only make its numbers larger.
+  const header = new Uint8Array(BATCH_HEADER_LENGTH);
+  header.set(bytes.subarray(0, Math.min(end, BATCH_HEADER_LENGTH)));
+  const batch = new WriteBatchReader(header);
+  if (recordLength < BATCH_HEADER_LENGTH || !hasSequences(batch)) return false;
+  const reader = new VarintReader(bytes, BATCH_HEADER_LENGTH, end);
+  for (let found = 1; reader.position < end; found++) {
+    const tag = bytes[reader.position++]!;
+    if ((tag !== VALUE && tag !== DELETION) || found > batch.count) return false;
+    for (let strings = tag === VALUE ? 2 : 1; strings > 0 && reader.position < end; strings--) {
+      const start = reader.position;
+      const length = reader.varint32();
+      if (length < 0) return reader.position === end && end - start < MAX_VARINT32_LENGTH;
+      reader.position += length;
+      if (reader.position > recordLength) return false;
+    }
+  }
+  return true;
+}
+
+/**
  * The meaning of every byte of a record: each once, in order, with offsets from the start of the record.
  *
  * The damaged part is one range, whose label is LevelDB's error text.
