@@ -1,5 +1,6 @@
 import { deflate, inflate } from '#deflate';
 import type { Codec } from '@bloom/sstable';
+import { isRocksDbDeflate, isRocksDbLz4, otherFormat } from './rocksdb-formats.js';
 
 /**
  * zlib: type 2 in Mojang's LevelDB.
@@ -13,7 +14,14 @@ export const zlibCodec: Codec = {
   type: 2,
   name: 'zlib',
   compress: (contents) => deflate(contents, false),
-  decompress: (compressed, maxBytes) => inflate(compressed, false, maxBytes),
+  decompress(compressed, maxBytes) {
+    try {
+      return inflate(compressed, false, maxBytes);
+    } catch (error) {
+      if (isRocksDbDeflate(compressed, maxBytes)) throw otherFormat('raw deflate', 2);
+      throw error;
+    }
+  },
 };
 
 /**
@@ -25,5 +33,9 @@ export const deflateCodec: Codec = {
   type: 4,
   name: 'deflate',
   compress: (contents) => deflate(contents, true),
-  decompress: (compressed, maxBytes) => inflate(compressed, true, maxBytes),
+  decompress(compressed, maxBytes) {
+    // Read as deflate, some streams of LZ4 are whole, with contents of a few bytes.
+    if (isRocksDbLz4(compressed)) throw otherFormat('LZ4', 4);
+    return inflate(compressed, true, maxBytes);
+  },
 };

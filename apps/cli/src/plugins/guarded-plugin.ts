@@ -5,8 +5,8 @@ import { Failure } from '../failure.js';
 /**
  * A plug-in whose errors name its module and the function that failed.
  *
- * The methods run on the plug-in itself, because they may use private fields. A RangeError of a codec's `decompress` is passed on,
- * because it means that the contents exceed the limit.
+ * The methods run on the plug-in itself, because they may use private fields. Two errors of a codec's `decompress` are passed on, because they
+ * have a meaning: a RangeError says that the contents exceed the limit, and the code `BLOOM_UNSUPPORTED_CODEC` that they are of another format.
  *
  * @param given the module as named on the command line.
  */
@@ -23,6 +23,7 @@ export function guarded<T extends { readonly name: string }>(given: string, kind
         return Reflect.apply(value as (...args: unknown[]) => unknown, plugin, args);
       } catch (error) {
         if (error instanceof ComparatorError) throw new Failure(`${given}: ${error.message}`, { cause: error });
+        if (name === 'decompress' && error instanceof Error && (error as NodeJS.ErrnoException).code === 'BLOOM_UNSUPPORTED_CODEC') throw error;
         // A checked comparator has a `compareRange`, which calls the module's `compare`.
         const called = name === 'compareRange' ? 'compare' : name;
         const problem = `${given}: ${called} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;

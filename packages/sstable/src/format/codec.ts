@@ -25,7 +25,8 @@ export interface Codec {
    *
    * @param maxBytes the most bytes the contents may have. Nothing larger than a small multiple of it may be allocated.
    * @param scratch may receive the result, from its start, if it is long enough.
-   * @throws RangeError when the contents are larger than `maxBytes`; any other error when `compressed` is damaged.
+   * @throws RangeError when the contents are larger than `maxBytes`; an error with the code `BLOOM_UNSUPPORTED_CODEC` when `compressed` is of
+   *   another format that some program writes with the same type; any other error when it is damaged.
    */
   decompress(compressed: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array;
 }

@@ -60,7 +60,7 @@ export interface BlockDecoding {
  * @returns the contents: a view of `block` if they are not compressed.
  * @throws CorruptionError `BLOOM_BAD_CHECKSUM`, `BLOOM_BAD_COMPRESSION`, or `BLOOM_TOO_LARGE` for contents larger than
  *   the limit.
- * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec of its type.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec of its type, or the codec says that it is of another format.
  */
 export function decodeStoredBlock(
   block: Uint8Array,
@@ -93,10 +93,16 @@ export function decodeStoredBlock(
       throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}: see maxBlockBytes`, { cause });
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
+    if (isOfOtherFormat(cause)) throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `${codec.name}: ${reason}`);
     throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
   }
   mustBeBytes('the result of codec.decompress', decompressed);
   return plainBytes(decompressed);
+}
+
+/** Whether a codec threw this because of another format than its own. */
+function isOfOtherFormat(thrown: unknown): boolean {
+  return thrown instanceof Error && (thrown as Error & { readonly code?: unknown }).code === 'BLOOM_UNSUPPORTED_CODEC';
 }
 
 /** What is wrong with a block of a type for which no codec was given, and what to do about it. */

@@ -167,6 +167,8 @@ export class BlockScan {
       }
     } catch (error) {
       if (!isFormatError(error)) throw error;
+      // Its codec is sure of the format, so the checksum is not right by chance.
+      if (error.code === 'BLOOM_UNSUPPORTED_CODEC') return { offset, size, contents: undefined, problem: error.problem };
     }
     this.#undecodedBytes -= size + decoded + 64;
     return undefined;
