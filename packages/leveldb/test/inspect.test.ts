@@ -1,5 +1,5 @@
 import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
-import { decodeVersionEdit, encodeVersionEdit, MemoryFolder, WriteBatchReader } from '@bloom/leveldb';
+import { Database, decodeVersionEdit, encodeVersionEdit, MemoryFolder, WritableMemoryFolder, WriteBatchReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { verifyDatabase, versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { logLayout, readLog } from '@bloom/log';
@@ -19,6 +19,15 @@ const options = {
 };
 const golden = goldenDatabases();
 
+/** The files of a database that was closed after `write`. */
+async function filesOf(write: (database: Database) => Promise<void>): Promise<Map<string, Uint8Array>> {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await write(database);
+  await database.close();
+  return folder.files();
+}
+
 describe('verifyDatabase', () => {
   test.each(golden.filter(({ damage }) => damage === undefined))('finds nothing wrong with $name', async ({ path, comparator, levels, logs }) => {
     const found = await verifyDatabase(new MemoryFolder(folderFiles(path)), options);
@@ -28,8 +37,55 @@ describe('verifyDatabase', () => {
     expect(found.logs).toHaveLength(logs!.length);
   });
 
-  test.each(realDatabases().filter(({ open, entries = 0 }) => open === 'OK' && entries < 1000))('finds nothing wrong with $name', async ({ path }) => {
-    expect((await verifyDatabase(new MemoryFolder(folderFiles(path)), options)).findings).toEqual([]);
+  // Both are from Git repositories. One ignores *.log; in the other, CURRENT is older than the MANIFEST that is in use.
+  const missingLogs: Record<string, string> = { 'js-ipfs-repo/datastore': '000006.log', 'bedrock-provider/mctestdb': '000046.log' };
+  const missing = (file: string): object => ({
+    file,
+    code: 'BLOOM_MISSING_FILE',
+    structure: 'file',
+    offset: 0,
+    problem: 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost',
+  });
+
+  test.each(realDatabases().filter(({ open, entries = 0 }) => open === 'OK' && entries < 1000))('finds nothing wrong with $name but the log that it lacks', async ({ name, path }) => {
+    const { findings } = await verifyDatabase(new MemoryFolder(folderFiles(path)), options);
+    expect(findings).toEqual(missingLogs[name] === undefined ? [] : [missing(missingLogs[name])]);
+  });
+
+  test('reports a log that the MANIFEST names and the folder lacks', async () => {
+    const files = await filesOf(async (database) => {
+      await database.put(utf8('key'), utf8('value'));
+    });
+    const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+    files.delete(log);
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([missing(log)]);
+  });
+
+  test('reports the log that a MANIFEST without its last record names, if it is gone', async () => {
+    const files = await filesOf(async (database) => {
+      await database.put(utf8('key'), utf8('value'));
+      await database.flush();
+      await database.put(utf8('key'), utf8('newer'));
+      await database.flush();
+    });
+    const [manifest, bytes] = [...files].find(([name]) => name.startsWith('MANIFEST'))!;
+    files.set(manifest, bytes.subarray(0, bytes.length - 1));
+    const { findings } = await verifyDatabase(new MemoryFolder(files));
+    expect(findings).toEqual([missing(findings[0]!.file)]);
+    expect(findings[0]!.file).toMatch(/^0000\d\d\.log$/);
+  });
+
+  test('misses no log of a MANIFEST that names none: of a new, a repaired or a published database', async () => {
+    const files = await filesOf(() => Promise.resolve());
+    for (const name of files.keys()) if (name.endsWith('.log')) files.delete(name);
+    const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;
+    const own = BigInt(manifest.slice('MANIFEST-'.length));
+    for (const logNumber of [0n, own, 2n ** 62n]) {
+      const edit = { comparator: 'leveldb.BytewiseComparator', logNumber, nextFileNumber: logNumber + 1n, lastSequence: 1n };
+      files.set(manifest, logOf([encodeVersionEdit(edit)]));
+      expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+    }
   });
 
   test.each([

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { damagedFiles, mustHaveKept, repaired } from './interrupted-repair.js';
 import { PowerCutFolder } from './power-cut-folder.js';
 import { reverseComparator } from './reverse-comparator.js';
+import { assembleDatabase, type TableParts } from './assemble-database.js';
 import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-database.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -120,6 +121,32 @@ test('a repair takes a MANIFEST that has the name of a log, and that CURRENT nam
   expect(report).toMatchObject({ manifest: '000900.log', guessed: [], lost: [] });
   await mustBeSound(folder);
   expect(asMap(await entriesOf(folder))).toEqual(entries);
+});
+
+test.each([{}, { fromTablesAlone: true }])('a repair with %j reports a log that the MANIFEST names but the folder lacks as lost, once', async (options) => {
+  const { files } = await someDatabase(3);
+  const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
+  files.delete(log);
+  const folder = new WritableMemoryFolder(files);
+  const { lost } = await Database.repair(folder, options);
+  expect(lost).toEqual([{ file: log, offset: 0, reason: 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost', code: 'BLOOM_MISSING_FILE' }]);
+  await mustBeSound(folder);
+  expect((await Database.repair(folder, options)).lost).toEqual([]);
+});
+
+test.each([{}, { fromTablesAlone: true }])('a repair with %j reports a table over which another one was copied as lost', async (options) => {
+  const table = (number: number, key: string): TableParts => ({ level: 1, number, versions: [{ key: utf8(key), sequence: number, value: utf8('1') }] });
+  const files = assembleDatabase({ tables: [table(5, 'a'), table(6, 'b'), table(7, 'other')] });
+  const byteLength = files.get('000006.ldb')!.length;
+  files.set('000006.ldb', files.get('000007.ldb')!);
+  const folder = new WritableMemoryFolder(files);
+  const { lost } = await Database.repair(folder, options);
+  expect(lost).toEqual([
+    { file: '000006.ldb', offset: 0, byteLength, reason: 'it is not the table that the MANIFEST lists: its first or last key is another one', code: 'BLOOM_BAD_VERSION' },
+  ]);
+  await mustBeSound(folder);
+  expect([...asMap(await entriesOf(folder)).keys()]).toEqual(['a', 'other']);
+  expect((await Database.repair(folder, options)).lost).toEqual([]);
 });
 
 test('a repair reports a table that the MANIFEST lists but the folder lacks as lost', async () => {

@@ -7,8 +7,9 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
-import { isCanonicalName, numberedFiles, parseFileName, tableFileName } from './file-name.js';
+import { isCanonicalName, manifestFileName, numberedFiles, parseFileName, tableFileName } from './file-name.js';
 import type { ManifestFields } from './manifest.js';
+import { NUMBER_LIMIT } from './published-name.js';
 import { compareBigints, type FileMetadata } from './version-edit.js';
 
 /** The numbers of the logs among `names`, ascending. */
@@ -25,6 +26,23 @@ export function isLogNeeded(number: bigint, { logNumber, previousLogNumber }: Pi
 export function neededLogs(names: readonly string[], fields: Pick<ManifestFields, 'logNumber' | 'previousLogNumber'>): bigint[] {
   return listedLogs(names).filter((number) => isLogNeeded(number, fields));
 }
+
+/**
+ * The log that the MANIFEST names, if it is missing. A writer creates a log before the MANIFEST names it, and deletes it only when the MANIFEST
+ * names a later one, so the folder lost it, or the MANIFEST lost its end. LevelDB opens the database without a report.
+ *
+ * Some MANIFESTs name no log: those of a new database and of LevelDB's RepairDB have the number 0, those of a repair their own number, and
+ * those of a published database a number that no file has.
+ *
+ * @param manifest the name of the MANIFEST.
+ */
+export function missingLog(names: readonly string[], { logNumber }: Pick<ManifestFields, 'logNumber'>, manifest: string): bigint | undefined {
+  if (logNumber === 0n || logNumber >= NUMBER_LIMIT || manifest === manifestFileName(logNumber)) return undefined;
+  return listedLogs(names).includes(logNumber) ? undefined : logNumber;
+}
+
+/** What is wrong with a log that is missing. */
+export const MISSING_LOG = 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost';
 
 /** The numbers of the tables among `files` that are missing in the folder. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {

@@ -7,7 +7,8 @@
 
 /** Above the file numbers that any database reaches by counting. */
 const MIN_NUMBER = 2n ** 32n;
-const NUMBER_LIMIT = 2n ** 62n;
+/** Above the numbers of all files of published databases. Their MANIFESTs have it as the log number, and there is no such log. */
+export const NUMBER_LIMIT = 2n ** 62n;
 
 /** Whether a file of a published database with this number is named after its bytes. */
 export function isNamedByBytes(number: bigint): boolean {

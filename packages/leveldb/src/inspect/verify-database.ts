@@ -18,7 +18,7 @@ import { LogBatches } from '../folder/log-batches.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
 import { foreignEngine } from './foreign-engine.js';
-import { neededLogs } from '../format/needed-files.js';
+import { MISSING_LOG, missingLog, neededLogs } from '../format/needed-files.js';
 import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
 import { WholeTable } from '../table/whole-table.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
@@ -66,11 +66,11 @@ export interface VerifyDatabaseReport {
 /**
  * Finds all problems of a database's files, whatever their state.
  *
- * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
- * MANIFEST exist, hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their writes, as far as their
- * first and last keys show. If the MANIFEST cannot be read, all logs and tables of the folder are verified, without checking the order of
- * their keys. If the folder is the database of another engine, that is the only finding. The folder must not be written to while it is
- * verified.
+ * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the log and the tables of
+ * the MANIFEST exist, and that the tables hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their
+ * writes, as far as their first and last keys show. If the MANIFEST cannot be read, all logs and tables of the folder are verified, without
+ * checking the order of their keys. If the folder is the database of another engine, that is the only finding. The folder must not be
+ * written to while it is verified.
  *
  * @param folder a folder that can be listed.
  * @throws TypeError when the folder cannot be listed; TypeError or RangeError for an invalid option; the signal's reason when it is aborted.
@@ -144,6 +144,8 @@ class DatabaseVerifier {
         const wrong = `the order of level 0 is wrong for ${length} of ${levels[0]!.length} tables`;
         if (length > 0) report(`${wrong}: an older table has a higher number, so LevelDB's get can return old values until a compaction`);
       }
+      const lost = missingLog(names, fields, manifest.name);
+      if (lost !== undefined) this.#report(logFileName(lost), { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: MISSING_LOG });
       const listed = levels.flat().sort((a, b) => compareBigints(a.number, b.number));
       tables = [];
       for (const file of listed) tables.push(await this.#listedTable(file, order));

@@ -16,8 +16,9 @@ import { runAsync } from '../../folder/folder-reading.js';
 import { LostFiles } from '../../folder/lost-files.js';
 import { RecordFile } from '../../folder/record-file.js';
 import { isMissing, type WritableFolder } from '../../folder/writable-folder.js';
-import { type FileName, isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
+import { type FileName, isCanonicalName, logFileName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
+import { MISSING_LOG } from '../../format/needed-files.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
 import { loadFittedPolicy, mayBeFitted } from '../load-fitted-policy.js';
@@ -78,6 +79,9 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
 
 /** The types of files that are no MANIFEST, even if CURRENT names one of them, unless their contents are those of an intact one. */
 const OTHER_FILES: ReadonlySet<FileName['type']> = new Set(['log', 'table', 'current', 'lock', 'info log']);
+
+/** Why the contents of a sound table count as lost. */
+const OTHER_TABLE = 'it is not the table that the MANIFEST lists: its first or last key is another one';
 
 /** @see Database.repair */
 export async function repairDatabase(folder: WritableFolder, options: RepairOptions, earlier: Promise<unknown> | undefined): Promise<RepairReport> {
@@ -201,8 +205,10 @@ class Repair {
     return manifests;
   }
 
-  /** Reports tables that the MANIFEST lists but that are missing. A damaged MANIFEST may list tables that later edits deleted. */
+  /** Reports the log and the tables of the MANIFEST that are missing. A damaged MANIFEST may have those that later edits deleted. */
   #reportMissing(manifest: RepairManifest | undefined): void {
+    const log = manifest?.missingLog;
+    if (log !== undefined) this.#lost.add({ file: logFileName(log), offset: 0, reason: MISSING_LOG, code: 'BLOOM_MISSING_FILE' });
     for (const { number, size: byteLength } of manifest?.missing ?? []) {
       this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' });
     }
@@ -231,6 +237,10 @@ class Repair {
         return;
       }
       const isAsListed = listed !== undefined && hasSameBounds(listed.file, table.file);
+      const expected = (listed ?? this.#whole?.tableOf(number))?.file;
+      if (expected !== undefined && !hasSameBounds(expected, table.file)) {
+        this.#lost.add({ file: name, offset: 0, byteLength: expected.size, reason: OTHER_TABLE, code: 'BLOOM_BAD_VERSION' });
+      }
       const level = isAsListed ? listed.level : undefined;
       if (level === undefined) this.#guessed.add(name);
       this.#tables.keep(name, table, level);
