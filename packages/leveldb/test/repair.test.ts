@@ -299,6 +299,18 @@ describe('a repair is refused', () => {
     const before = folder.files();
     await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
     expect(folder.files()).toEqual(before);
+    // A MANIFEST that is not in use does not count, whichever order it names.
+    const other = assembleDatabase({}).get('MANIFEST-000001')!;
+    for (const name of ['MANIFEST-000001', 'MANIFEST-000900']) {
+      const both = new WritableMemoryFolder(new Map(before).set(name, other));
+      const options = { comparator: reverseComparator };
+      expect(await Database.repair(both, options)).toMatchObject({ manifest: [...before.keys()].find((each) => each.startsWith('MANIFEST')), lost: [] });
+      expect(asMap(await entriesOf(both))).toEqual(new Map([['a', '1']]));
+    }
+    // If the one in use is damaged, its order still counts.
+    const [manifest, bytes] = [...before].find(([name]) => name.startsWith('MANIFEST'))!;
+    const damaged = new Map(before).set(manifest, Uint8Array.of(...bytes, ...Uint8Array.from({ length: 40_000 }, () => 7))).set('MANIFEST-000900', other);
+    await expect(Database.repair(new WritableMemoryFolder(damaged))).rejects.toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR', file: manifest });
   });
 
   test('if a table needs a codec that was not given, because its blocks are not damaged', async () => {

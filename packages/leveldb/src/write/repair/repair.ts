@@ -155,6 +155,11 @@ class Repair {
       const current = await this.#current();
       const manifests = await this.#manifests(names, current);
       const intact = chosenManifest(manifests);
+      // In another order than theirs, all tables would seem damaged. A MANIFEST that is not in use may be that of another database.
+      for (const one of manifests) {
+        const { comparator, isCurrent, name: file } = one;
+        if (intact === undefined || one === intact || isCurrent) mustBeOrderOf(comparator, this.#settings.comparator, { structure: 'MANIFEST', offset: 0, file });
+      }
       const manifest = this.#isFromTablesAlone ? undefined : intact;
       // CURRENT may name a file that is not listed.
       tables.takeNumbers(current === undefined ? names : [...names, current]);
@@ -188,7 +193,7 @@ class Repair {
     }
   }
 
-  /** @throws UnsupportedError when a MANIFEST names another comparator: all tables would seem damaged. */
+  /** All MANIFESTs of the folder, and the file that CURRENT names. */
   async #manifests(names: readonly string[], current: string | undefined): Promise<RepairManifest[]> {
     const manifests: RepairManifest[] = [];
     for (const name of new Set(current === undefined ? names : [...names, current])) {
@@ -198,7 +203,6 @@ class Repair {
         const manifest = await runAsync(this.#folder, RepairManifest.read(name, file, names, name === current));
         // A damaged CURRENT can name any file. Nothing that a log or a table holds may be lost for that.
         if (type !== undefined && OTHER_FILES.has(type) && !manifest.isIntact) return;
-        mustBeOrderOf(manifest.comparator, this.#settings.comparator, { structure: 'MANIFEST', offset: 0, file: name });
         manifests.push(manifest);
       });
     }
