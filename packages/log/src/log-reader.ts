@@ -2,7 +2,7 @@
  * Reads the records of a log file, and reports what was dropped and why.
  *
  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
- * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
+ * block, or with `resumesInBlock` where whole fragments follow in the same one. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
  * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
  * file, but not its last bytes. In space that was allocated ahead, it can turn into zeros at any byte: the writer was killed. If anything
  * follows the zeros, they are damage, although LevelDB skips them without a report. A length that was changed to one past the end of the file
@@ -11,8 +11,9 @@
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { GIT_LFS_POINTER, isGitLfsPointer, joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { GIT_LFS_POINTER, isGitLfsPointer, joinedBytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { isZeroedEnd, isZeroFrom, mayBeTruncated } from './log-end.js';
+import { resumePosition } from './log-resumption.js';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
@@ -46,6 +47,11 @@ const LEAST_KEPT = LOG_BLOCK_LENGTH / 2;
 export interface LogReaderOptions {
   /** The most bytes of a record. Default: {@link MAX_RECORD_LENGTH}. */
   readonly maxRecordLength?: number | undefined;
+  /**
+   * Whether to go on in the same block after damage, where whole fragments follow that reach its end, or that start where the damaged one says
+   * that it ends. Default: false, as in LevelDB, which goes on at the next block.
+   */
+  readonly resumesInBlock?: boolean | undefined;
 }
 
 /** Receives what a {@link LogReader} finds. */
@@ -105,6 +111,7 @@ export class LogReader {
   #partialLength = 0;
   #recordOffset = 0;
   readonly #maxRecordLength: number;
+  private readonly resumesInBlock: boolean;
   /** Whether the fragments that follow are those of a record that is too large. */
   private isTooLarge = false;
   /** Zeros to the end of a block, if only zeros follow so far. */
@@ -116,7 +123,10 @@ export class LogReader {
    *   {@link resumeOffset} of an earlier reader of the same file.
    */
   constructor(reading: LogReading, start = 0, options: LogReaderOptions = {}) {
-    mustBeOptions('LogReader', options, { maxRecordLength: true });
+    mustBeOptions('LogReader', options, { maxRecordLength: true, resumesInBlock: true });
+    const { resumesInBlock = false } = options;
+    mustBeBoolean('resumesInBlock', resumesInBlock);
+    this.resumesInBlock = resumesInBlock;
     this.#maxRecordLength = mustBeWhole('maxRecordLength', options.maxRecordLength ?? MAX_RECORD_LENGTH, LOG_BLOCK_LENGTH);
     this.#reading = reading;
     this.#position = this.#resumeOffset = mustBeWhole('start', start, 0);
@@ -193,9 +203,11 @@ export class LogReader {
       if (start !== undefined) this.#drop(start, blockOffset - start, 'zeros in the middle');
       this.#report(drops);
     }
-    for (let position = 0; ; position = fragment.end) {
+    for (let position = 0, next; ; position = next) {
       const offset = blockOffset + position;
-      switch (fragment.read(block, position, end)) {
+      const state = fragment.read(block, position, end);
+      next = fragment.end;
+      switch (state) {
         case 'fragment':
           this.#take(block, offset, blockOffset + fragment.end);
           break;
@@ -208,16 +220,31 @@ export class LogReader {
             return undefined;
           }
           if (isCut && mayBeTruncated(block, position, fragment, blockOffset, this.isInRecord) && this.#mayBegin(block)) return { offset, problem: 'cut payload' };
-          this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
-          return undefined;
+          next = this.#dropRest(block, position, blockOffset, isCut, 'bad record length', false);
+          break;
         case 'zeros':
-          this.#endBlock(offset, isZeroFrom(block, fragment.end - 1), { offset, byteLength: end - position, reason: 'zeros in the middle' });
-          return undefined;
+          next = this.#dropRest(block, position, blockOffset, isCut, 'zeros in the middle', isZeroFrom(block, next - 1));
+          break;
         case 'bad checksum':
-          this.#endBlock(offset, isZeroedEnd(block, position, fragment.end, blockOffset), { offset, byteLength: end - position, reason: 'checksum mismatch' });
-          return undefined;
+          next = this.#dropRest(block, position, blockOffset, isCut, 'checksum mismatch', isZeroedEnd(block, position, next, blockOffset));
+          break;
       }
     }
+  }
+
+  /**
+   * Drops the rest of a block, or the part of it that is damaged, and the record that is being put together.
+   *
+   * @param position of the fragment at which the rest starts.
+   * @param isZeroed whether the block has only zeros from within this fragment on.
+   * @returns the position at which reading goes on: the end of the block, unless it goes on inside.
+   */
+  #dropRest(block: Uint8Array, position: number, blockOffset: number, isCut: boolean, reason: LogDropReason, isZeroed: boolean): number {
+    const resumed = this.resumesInBlock && !isZeroed ? resumePosition(block, position, this.#fragment, blockOffset, isCut) : undefined;
+    const next = resumed ?? block.length;
+    const offset = blockOffset + position;
+    this.#endBlock(offset, isZeroed, { offset, byteLength: next - position, reason });
+    return next;
   }
 
   /**

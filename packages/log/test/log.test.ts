@@ -611,6 +611,85 @@ describe('damage', () => {
   });
 });
 
+describe('with resumesInBlock', () => {
+  const read = (bytes: Uint8Array): { texts: string[]; drops: LogDrop[]; tail: LogTail | undefined } => {
+    const found: string[] = [];
+    const drops: LogDrop[] = [];
+    const reader = new LogReader({ record: (record) => found.push(new TextDecoder().decode(record)), drop: (drop) => drops.push(drop) }, 0, { resumesInBlock: true });
+    reader.push(bytes);
+    const tail = reader.finish();
+    return { texts: found, drops, tail };
+  };
+  // Each of the records has 13 bytes with its header, so record i starts at 13 * i.
+  const six = ['record', 'second', 'third!', 'fourth', 'fifth!', 'sixth!'];
+  const changed = (change: (bytes: Uint8Array) => unknown, records = six): Uint8Array => {
+    const bytes = written(records);
+    change(bytes);
+    return bytes;
+  };
+
+  test.each<[string, (bytes: Uint8Array) => unknown, number, number, LogDrop['reason']]>([
+    ['a changed byte', (bytes) => (bytes[13 + 9]! ^= 1), 1, 2, 'checksum mismatch'],
+    ['a changed checksum', (bytes) => (bytes[13]! ^= 1), 1, 2, 'checksum mismatch'],
+    ['a smaller length', (bytes) => (bytes[13 + 4] = 3), 1, 2, 'checksum mismatch'],
+    ['a larger length', (bytes) => (bytes[13 + 4] = 20), 1, 2, 'checksum mismatch'],
+    ['a length past the end of the block', (bytes) => (bytes[13 + 5] = 0xff), 1, 2, 'bad record length'],
+    ['zeros over two records', (bytes) => bytes.fill(0, 13, 39), 1, 3, 'zeros in the middle'],
+    ['other bytes over parts of three records', (bytes) => bytes.fill(0x61, 20, 50), 1, 4, 'checksum mismatch'],
+  ])('the records after %s are read, and only what is damaged is dropped', (_, change, first, next, reason) => {
+    const { texts: found, drops, tail } = read(changed(change));
+    expect(found).toEqual([...six.slice(0, first), ...six.slice(next)]);
+    expect(drops).toEqual([{ offset: 13 * first, byteLength: 13 * (next - first), reason }]);
+    expect(tail).toBeUndefined();
+  });
+
+  test('two damaged records of a block cost only themselves', () => {
+    const { texts: found, drops } = read(changed((bytes) => [13 + 9, 39 + 9].forEach((i) => (bytes[i]! ^= 1))));
+    expect([found, drops.map(({ offset }) => offset)]).toEqual([['record', 'third!', 'fifth!', 'sixth!'], [13, 39]]);
+  });
+
+  test('reads on in each of several blocks, and in a last one that is truncated', () => {
+    const long = [big('a', 20_000), 'one', big('b', 20_000), 'two', big('c', 30_000), 'three', 'four'];
+    const bytes = changed((all) => [5000, B + 3000, 2 * B + 100].forEach((i) => (all[i]! ^= 1)), long).subarray(0, -2);
+    const { texts: found, drops, tail } = read(bytes);
+    expect(found.map((record) => record.slice(0, 10))).toEqual(['one', 'two', 'three']);
+    expect(drops.map(({ reason }) => reason)).toEqual(['checksum mismatch', 'checksum mismatch', 'error in middle of record', 'checksum mismatch', 'error in middle of record']);
+    expect(tail).toMatchObject({ problem: 'cut payload', byteLength: 9 });
+  });
+
+  test('the fragments of a log inside a damaged record are not read', () => {
+    const inner = written(['inner', 'other']);
+    const outer = Buffer.concat([Buffer.from('before '), inner, Buffer.from(' after')]).toString('latin1');
+    for (const change of [(bytes: Uint8Array) => (bytes[13 + 8]! ^= 1), (bytes: Uint8Array) => (bytes[13 + 4]! ^= 1)]) {
+      const parts: Uint8Array[] = [];
+      const writer = new LogWriter({ append: (part) => parts.push(part.slice()) });
+      for (const record of ['record', outer, 'last']) writer.addRecord(Buffer.from(record, 'latin1'));
+      const bytes = new Uint8Array(Buffer.concat(parts));
+      change(bytes);
+      expect(read(bytes).texts).toEqual(['record', 'last']);
+    }
+  });
+
+  test('is the same as without it in a log that is not damaged', () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const random = seeded(seed);
+      const records = Array.from({ length: 30 }, () => 'x'.repeat(random.below(4000)));
+      const bytes = written(records);
+      expect(read(bytes)).toEqual({ texts: records, drops: [], tail: undefined });
+      const cut = bytes.subarray(0, random.below(bytes.length));
+      expect(read(cut)).toEqual({ texts: texts(cut), drops: readLog(cut).drops, tail: readLog(cut).tail });
+    }
+  });
+
+  test('takes little time for blocks whose bytes are headers everywhere', () => {
+    const bytes = new Uint8Array(8 * B);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = [1, 0x3f, 1][i % 3]!;
+    const start = performance.now();
+    expect(read(bytes).texts).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
 /** The result of reading, in a form that is quick to compare. */
 function summary(records: readonly LogRecord[], drops: readonly LogDrop[], tail: LogTail | undefined): unknown {
   const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

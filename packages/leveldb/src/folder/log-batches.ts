@@ -7,7 +7,7 @@
  */
 import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
 import { numberOf } from '@bloom/bytes/internal';
-import { LogReader } from '@bloom/log';
+import { LogReader, type LogReaderOptions } from '@bloom/log';
 import { hasSequences, mayBeginBatch, WriteBatchReader } from '../format/write-batch.js';
 import { type Dropped, logDropCode } from './damage.js';
 import type { FolderFile } from './folder.js';
@@ -44,8 +44,9 @@ export class LogBatches extends StoredRecords {
   /**
    * @param name of the file, in errors and damage.
    * @param checksum of the part that was read before. Reading starts at its end.
+   * @param options of the reader of its records.
    */
-  constructor(file: FolderFile, name: string, target: LogBatchTarget, checksum?: PrefixChecksum) {
+  constructor(file: FolderFile, name: string, target: LogBatchTarget, checksum?: PrefixChecksum, options?: LogReaderOptions) {
     const reader = new LogReader(
       {
         record: (record, offset) => this.#giveBatch(record, offset),
@@ -55,6 +56,7 @@ export class LogBatches extends StoredRecords {
         mayBegin: mayBeginBatch,
       },
       checksum?.byteLength,
+      options,
     );
     super(reader, file, checksum);
     this.#name = name;

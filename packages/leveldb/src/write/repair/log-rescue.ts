@@ -3,7 +3,7 @@ import type { FolderFile } from '../../folder/folder.js';
 import { runAsync } from '../../folder/folder-reading.js';
 import type { WritableFolder } from '../../folder/writable-folder.js';
 import { addBatch, misfitOf } from '../../memtable/batch-entries.js';
-import { LogBatches } from '../../folder/log-batches.js';
+import { LogBatches, type LogBatchTarget } from '../../folder/log-batches.js';
 import type { Settings } from '../database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
@@ -27,7 +27,7 @@ export async function rescueLog(
   tables: RepairedTables,
   lost: LostPlaces,
 ): Promise<void> {
-  const batches = new LogBatches(file, name, {
+  const target: LogBatchTarget = {
     batch(batch, place) {
       const lose = (code: string, reason: string): void => lost.add({ file: name, offset: place.offset, byteLength: batch.bytes.length, reason, code });
       const problem = misfitOf(batch.bytes, settings);
@@ -48,7 +48,8 @@ export async function rescueLog(
       if (batch.found > 0) tables.sawSequence(batch.sequence + BigInt(batch.found) - 1n);
     },
     skip: (damage) => lost.add(damage),
-  });
+  };
+  const batches = new LogBatches(file, name, target, undefined, { resumesInBlock: true });
   for (let isMore = true; isMore; ) {
     isMore = await runAsync(folder, batches.readPiece());
     await tables.flushIfFull();
