@@ -44,7 +44,7 @@ describe('verifyDatabase', () => {
     code: 'BLOOM_MISSING_FILE',
     structure: 'file',
     offset: 0,
-    problem: 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost',
+    problem: 'the MANIFEST names it, but it is missing: writes that were only in it are lost',
   });
 
   test.each(realDatabases().filter(({ open, entries = 0 }) => open === 'OK' && entries < 1000))('finds nothing wrong with $name but the log that it lacks', async ({ name, path }) => {

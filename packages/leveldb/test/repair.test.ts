@@ -137,7 +137,7 @@ test.each([{}, { fromTablesAlone: true }])('a repair with %j reports a log that 
   files.delete(log);
   const folder = new WritableMemoryFolder(files);
   const { lost } = await Database.repair(folder, options);
-  expect(lost).toEqual([{ file: log, offset: 0, reason: 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost', code: 'BLOOM_MISSING_FILE' }]);
+  expect(lost).toEqual([{ file: log, offset: 0, reason: 'the MANIFEST names it, but it is missing: writes that were only in it are lost', code: 'BLOOM_MISSING_FILE' }]);
   await mustBeSound(folder);
   expect((await Database.repair(folder, options)).lost).toEqual([]);
 });

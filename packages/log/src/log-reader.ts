@@ -1,13 +1,15 @@
 /**
  * Reads the records of a log file, and reports what was dropped and why.
  *
- * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
- * block, or with `resumesInBlock` where whole fragments follow in the same one. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
- * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
- * file, but not its last bytes. In space that was allocated ahead, it can turn into zeros at any byte: the writer was killed. If anything
- * follows the zeros, they are damage, although LevelDB skips them without a report. A length that was changed to one past the end of the file
- * is damage, and so are last bytes that no writer begins a record with, although LevelDB takes both for a truncated record, and drops what
- * follows without a report.
+ * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block. Reading continues at the next
+ * block; with `resumesInBlock`, where whole fragments follow in the same one.
+ *
+ * A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record that turns
+ * into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a file, but not
+ * its last bytes. In space that was allocated ahead, it can turn into zeros at any byte: the writer was killed. If anything follows the zeros,
+ * they are damage, although LevelDB skips them without a report. A length that was changed to one past the end of the file is damage, and so
+ * are last bytes that no writer begins a record with, although LevelDB takes both for a truncated record, and drops what follows without a
+ * report.
  *
  * Source: LevelDB, db/log_reader.cc.
  */

@@ -42,7 +42,7 @@ export function missingLog(names: readonly string[], { logNumber }: Pick<Manifes
 }
 
 /** What is wrong with a log that is missing. */
-export const MISSING_LOG = 'the MANIFEST names it, but it is missing: writes that were not in a table yet are lost';
+export const MISSING_LOG = 'the MANIFEST names it, but it is missing: writes that were only in it are lost';
 
 /** The numbers of the tables among `files` that are missing in the folder. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
