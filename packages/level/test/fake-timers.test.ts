@@ -1,4 +1,4 @@
-// Test suites replace the host's timers with ones that stand still. A level must not wait for those.
+// Test suites replace the host's timers with ones that stand still, some before they load what they test. A level must not wait for those.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +7,16 @@ import { BloomLevel } from '../src/node.js';
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.resetModules();
 });
 
-test('batches, iterators, clear, compactRange and close end while the timers of the host are replaced', async () => {
+const FAKE = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate', 'Date', 'performance'] as const;
+
+/** Makes calls that wait for the background work and for turns of the event loop. */
+async function useLevel(Level: typeof BloomLevel): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'fake-timers-'));
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate', 'Date', 'performance'] });
-  const level = new BloomLevel(folder, { writeBufferSize: 65_536 });
+  const level = new Level(folder, { writeBufferSize: 65_536 });
   const value = 'x'.repeat(100);
   for (let batch = 0; batch < 20; batch++) {
     await level.batch(Array.from({ length: 1000 }, (_, i) => ({ type: 'put', key: `${batch} ${i}`, value })));
@@ -24,4 +28,21 @@ test('batches, iterators, clear, compactRange and close end while the timers of 
   await level.clear();
   await level.close();
   await rm(folder, { recursive: true });
+}
+
+test('batches, iterators, clear, compactRange and close end while the timers of the host are replaced', async () => {
+  vi.useFakeTimers({ toFake: [...FAKE] });
+  await useLevel(BloomLevel);
+});
+
+test('a level that is loaded while the timers of the host are replaced does not wait for them', async () => {
+  vi.resetModules();
+  vi.useFakeTimers({ toFake: [...FAKE] });
+  await useLevel((await import('../src/node.js')).BloomLevel);
+});
+
+test('a level works in an environment without setImmediate, as that of jsdom in Jest', async () => {
+  vi.resetModules();
+  vi.stubGlobal('setImmediate', undefined);
+  await useLevel((await import('../src/node.js')).BloomLevel);
 });

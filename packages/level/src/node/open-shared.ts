@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import type { DatabaseError } from '@bloom/leveldb';
 import type { HostFormats } from '../host-formats.js';
 import type { OpenOptions } from '../level-options.js';
@@ -13,7 +14,7 @@ import { SessionCalls } from './session-calls.js';
 import { type GuestPlace, ThreadGuest } from './thread-guest.js';
 import { ThreadHost } from './thread-host.js';
 
-// Taken at load: test suites replace the host's functions with fake ones.
+// Node's own, taken at load: test suites replace the global ones with fake ones, some before this is loaded.
 const now = performance.now.bind(performance);
 
 /** How long to wait for an answer before a locked folder counts as not shared. The thread that has it open may be busy. */

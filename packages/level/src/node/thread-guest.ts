@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { threadId } from 'node:worker_threads';
 import type { DatabaseError } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from '../level-error.js';
@@ -12,7 +14,7 @@ import type { SharedDatabase } from '../worker/shared-database.js';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, PING_MS, ThreadChannel } from './thread-channel.js';
 import { ThreadHost } from './thread-host.js';
 
-// Taken at load: test suites replace the host's functions with fake ones.
+// Node's own, taken at load: test suites replace the global ones with fake ones, some before this is loaded.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 const startInterval = setInterval;

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, setInterval, setTimeout } from 'node:timers';
 import { threadId } from 'node:worker_threads';
 import type { Answer } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, PING_MS, ThreadChannel } from './thread-channel.js';
 
-// Taken at load: test suites replace the host's functions with fake ones.
+// Node's own, taken at load: test suites replace the global ones with fake ones, some before this is loaded.
 const startTimer = setTimeout;
 const startInterval = setInterval;
 const stopInterval = clearInterval;

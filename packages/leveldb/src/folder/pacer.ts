@@ -1,6 +1,7 @@
-// Taken at load: test suites replace the host's functions with fake ones.
+import { setImmediate, setTimeout } from '#host-timers';
+
+// Taken at load: test suites replace the host's functions with fake ones. With a fake clock, work just takes longer slices.
 export const now = /* @__PURE__ */ performance.now.bind(performance);
-const startTimer = setTimeout;
 
 /**
  * How long work may run before it yields to the event loop, in milliseconds. Writing and the background work have a slice each in one
@@ -42,7 +43,7 @@ export class Pacer {
 }
 
 export function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => void startTimer(resolve, milliseconds));
+  return new Promise((resolve) => void setTimeout(resolve, milliseconds));
 }
 
 interface Port {
@@ -51,13 +52,11 @@ interface Port {
   close(): void;
 }
 
-/** The functions of hosts that let other work run. */
 interface Host {
-  readonly setImmediate?: (callback: () => void) => unknown;
   readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
 }
 
-const { setImmediate, MessageChannel } = globalThis as unknown as Host;
+const { MessageChannel } = globalThis as unknown as Host;
 
 /** Waits for the next turn of the event loop. */
 export function turn(): Promise<void> {
@@ -65,7 +64,7 @@ export function turn(): Promise<void> {
     // Node runs timers that are due one after another: with slices longer than a timer's millisecond, two tasks that take
     // turns by setTimeout keep it from ever reading what arrived. Pauses of 160 ms were measured.
     if (setImmediate !== undefined) setImmediate(resolve);
-    else if (MessageChannel === undefined) startTimer(resolve, 0);
+    else if (MessageChannel === undefined) setTimeout(resolve, 0);
     else sendTurn(new MessageChannel(), resolve);
   });
 }

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers';
 import { diskBlocksRead } from './disk-blocks.js';
 
-// Taken at load: test suites replace the host's functions with fake ones.
+// Node's own, taken at load: test suites replace the global one with a fake one, some before this is loaded. jsdom has none.
 const onTurn = setImmediate;
 
 /** A read of a few blocks that the system has in memory takes less, in milliseconds; from a disk it takes more. */
