@@ -37,6 +37,15 @@ type StartWorker = LevelOptions<unknown, unknown>['worker'];
 
 declare const isSecureContext: boolean | undefined;
 
+/** Jest loads the package's files for browsers into its jsdom environment. */
+function whyWithoutFiles(): string {
+  const { process } = globalThis as { readonly process?: { readonly versions?: { readonly node?: string } } };
+  const isInNode = process?.versions?.node !== undefined;
+  return isInNode
+    ? ": these are the package's files for browsers. Load those for Node, with the export condition \"node\" (in Jest: customExportConditions)"
+    : ', where there is no file system: pass a folder, such as new WritableMemoryFolder()';
+}
+
 /** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers, and in a page that must not store files. */
 function mustHaveWorkers(location: string): void {
   if (typeof isSecureContext !== 'undefined' && !isSecureContext) {
@@ -44,8 +53,7 @@ function mustHaveWorkers(location: string): void {
     throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
   }
   if (typeof Worker !== 'undefined') return;
-  const problem = `${JSON.stringify(location)} names no folder here, where there is no file system: pass a folder, such as new WritableMemoryFolder()`;
-  throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
+  throw new LevelError('LEVEL_NOT_SUPPORTED', `${JSON.stringify(location)} names no folder here${whyWithoutFiles()}`);
 }
 
 /** The worker that comes with the package. Bundlers recognize this form. */
