@@ -31,6 +31,6 @@ export { PrefixViews } from './prefix-views.js';
 export { quotedName } from './quoted-name.js';
 export { type Random, seeded } from './random.js';
 export { sameBytes } from './same-bytes.js';
-export type { SignalController } from './signal.js';
+export { type SignalController, throwIfAborted } from './signal.js';
 export { isMarkup, isTextual } from './text-bytes.js';
 export { undefinedSlots } from './undefined-slots.js';

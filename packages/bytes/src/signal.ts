@@ -19,3 +19,8 @@ export interface SignalController {
   /** Aborts the signal, with a reason if one is given. */
   abort(reason?: unknown): void;
 }
+
+/** For signals without the method, as in Jest 29's jsdom environment. @throws the signal's reason if it is aborted. */
+export function throwIfAborted(signal: Signal | undefined): void {
+  if (signal?.aborted === true) throw signal.reason;
+}

@@ -41,8 +41,19 @@ test('a level that is loaded while the timers of the host are replaced does not 
   await useLevel((await import('../src/node.js')).BloomLevel);
 });
 
-test('a level works in an environment without setImmediate, as that of jsdom in Jest', async () => {
+/** As in jsdom 20: its signals have no `throwIfAborted`. */
+class OldController {
+  readonly signal = Object.assign(new EventTarget(), { aborted: false, reason: undefined });
+
+  abort(reason?: unknown): void {
+    Object.assign(this.signal, { aborted: true, reason });
+    this.signal.dispatchEvent(new Event('abort'));
+  }
+}
+
+test("a level works without setImmediate and throwIfAborted, which Jest 29's jsdom environment lacks", async () => {
   vi.resetModules();
   vi.stubGlobal('setImmediate', undefined);
+  vi.stubGlobal('AbortController', OldController);
   await useLevel((await import('../src/node.js')).BloomLevel);
 });

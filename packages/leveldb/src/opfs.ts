@@ -1,5 +1,6 @@
 /** Folders of the origin private file system of browsers. */
 import type { Signal } from '@bloom/bytes';
+import { throwIfAborted } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { DirectoryFolder } from './browser.js';
 import type { Folder, FolderFile } from './folder/folder.js';
@@ -35,7 +36,7 @@ export class OpfsFolder implements Folder {
   }
 
   async open(name: string, signal?: Signal): Promise<FolderFile | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return (await this.#find())?.open(name);
   }
 

@@ -1,6 +1,6 @@
 /** Tables in a `Blob` or `File`, which is what browsers provide for chosen or stored files. */
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustHaveMethods } from '@bloom/bytes/internal';
+import { mustHaveMethods, throwIfAborted } from '@bloom/bytes/internal';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from './read/source.js';
 import { untilAborted } from './read/until-aborted.js';
 
@@ -42,7 +42,7 @@ export class BlobSource implements Source {
    */
   async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const reading = this.#read(offset, length, signal);
     return signal === undefined ? reading : untilAborted(reading, signal);
   }

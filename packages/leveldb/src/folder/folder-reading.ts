@@ -2,7 +2,7 @@
  * Reading a folder, written once for synchronous and asynchronous callers: computations yield requests and are resumed with the answers.
  */
 import type { Signal } from '@bloom/bytes';
-import { isPromise } from '@bloom/bytes/internal';
+import { isPromise, throwIfAborted } from '@bloom/bytes/internal';
 import type { FileIdentity, Source } from '@bloom/sstable';
 import { type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
@@ -189,7 +189,7 @@ async function resumed<T>(reading: FolderReading<T>, answering: unknown): Promis
 }
 
 function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | undefined): unknown {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   switch (request.kind) {
     case 'list':
       return unlessAborted(folder.list!(signal), signal);

@@ -3,7 +3,7 @@
  * clients that must not list it.
  */
 import type { Signal } from '@bloom/bytes';
-import { isTextual, sameBytes } from '@bloom/bytes/internal';
+import { isTextual, sameBytes, throwIfAborted } from '@bloom/bytes/internal';
 import { LOG_BLOCK_LENGTH } from '@bloom/log';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
 import { SharedWork } from '../folder/shared-work.js';
@@ -82,7 +82,7 @@ export class AbsentAnswer {
         await source.close();
       }
     } catch (error) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       // The caller's function has no URL for this name.
       if (!(error instanceof HttpError)) return 'absent';
       if (error.code === 'BLOOM_HTTP_PAGE') return 'page';

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeIterable, throwIfAborted } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { mustNotBeAborted } from '@bloom/sstable/internal';
@@ -167,7 +167,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       }
       // An iterator is a function of the caller's: it may have closed the reader, or aborted the call.
       this.#path.mustBeOpen();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const lookUpWaiting = (n: number) => lookUp(waiting[n]!.key, waiting[n]!.i);
       if (isRemote) {
         // So that blocks that are close to each other are requested at the same time, and read together.
@@ -279,7 +279,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   async #pause(signal: Signal | undefined): Promise<void> {
     await this.#path.pacer.pause();
     this.#path.mustBeOpen();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
   }
 
   /** Runs a lookup in `view`. Returns no promise when everything that it needs is in memory. */
@@ -291,7 +291,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     if (signal === undefined) return undefined;
     // The getter of a caller's signal may do that too.
     lookup.keepValue();
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     return undefined;
   }
 
@@ -309,7 +309,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     view.unpin();
     // A comparator, a codec or a file may have closed the reader, or aborted the call.
     this.#path.mustBeOpen();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return running;
   }
 
@@ -318,7 +318,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       const result = await running;
       // A block that was read ahead is returned even if the call was aborted, or the reader closed, in the meantime.
       this.#path.mustBeOpen();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return result;
     } catch (error) {
       // An error from a file that `close` has closed is not the caller's error.

@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { throwIfAborted } from '@bloom/bytes/internal';
 import type { DatabaseRange } from './database-range.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { Pacer } from '../folder/pacer.js';
@@ -66,7 +67,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   /** Moves on. @returns undefined if the move has ended. */
   #step(): void | Promise<void> {
     this.#state.mustBeOpen();
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
     const settling = this.#range.next() ? undefined : this.#run(this.#range.cursor.settle());
     return this.#pacer.isDue() ? this.#pause(settling) : settling;
   }
@@ -76,7 +77,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     await settling;
     await this.#pacer.pause();
     this.#state.mustBeOpen();
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
   }
 
   async #queued(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {

@@ -1,4 +1,4 @@
-import { bytesOf } from '@bloom/bytes/internal';
+import { bytesOf, throwIfAborted } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { type Side, signalOf, untilAborted } from '@bloom/sstable/internal';
@@ -135,7 +135,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   async #while(call: string, take: (entry: CursorEntry) => boolean, options: SignalOptions | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
     this.#mustNotBeMoving();
     const signal = signalOf(call, options);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     this.#state.sound();
     return this.#moveWhile(take, signal, move);
   }
@@ -150,12 +150,12 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     this.#mustNotBeMoving();
     const many = this.#state.manyEntries(call, reverse, count, options);
     const { signal } = many;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     try {
       const take = (): boolean => this.#cursor.passTo(many);
       if (this.valid && take()) await this.#moveWhile(take, signal, move);
     } catch (error) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       // If the reader was closed in the meantime, that is the error of the call.
       this.#state.open();
       // The comparator may fail for the first entry.
@@ -255,7 +255,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     await this.#pacer.pause();
     // As after a read: the reader may have been closed in the meantime.
     this.#state.open();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
   }
 
   async #settled(settling: Promise<void>): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { SignalController } from '@bloom/bytes/internal';
+import { type SignalController, throwIfAborted } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/internal';
 import { AsyncBaseReader } from './async-base-reader.js';
@@ -100,7 +100,7 @@ export class DatabaseReader extends AsyncBaseReader {
     const signal = signalOf('DatabaseReader.refresh', options);
     await (signal === undefined ? before : untilAborted(before, signal));
     this.#path.mustBeOpen();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const { lastSequence } = this;
     const begun = ++this.#begun;
     const controller: SignalController = new AbortController();

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, copiedOptions, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, copiedOptions, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost, throwIfAborted } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
@@ -393,7 +393,7 @@ export class Database extends AsyncBaseReader {
       if (this.#path.pacer.isDue()) await this.#path.pacer.pause();
       // A table that was opened is returned even if the call was aborted, or the database closed, in the meantime.
       this.#path.mustBeOpen();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return Math.max(0, to - from);
     } catch (error) {
       // If the database was closed meanwhile, that is the error, not the failed read of a closed file.

@@ -5,7 +5,7 @@
  * failure at any moment leaves a database with the same entries.
  */
 import type { Signal } from '@bloom/bytes';
-import { copiedOptions, mustBeFunction, mustBeSignal } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeFunction, mustBeSignal, throwIfAborted } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -179,7 +179,7 @@ class Refiltering {
         report.written++;
         replacements.push({ old: table, name, file: { ...table, number, size: refiltered.fileBytes } });
       }
-      this.#signal?.throwIfAborted();
+      throwIfAborted(this.#signal);
       // From here on, the MANIFEST may list the new tables, even if writing it fails.
       created.length = 0;
       if (isChanged) await this.#replace(level, replacements);
@@ -201,7 +201,7 @@ class Refiltering {
     const file = await this.#folder.create(name);
     await runEnding(async () => {
       for await (const piece of refiltered.file()) {
-        this.#signal?.throwIfAborted();
+        throwIfAborted(this.#signal);
         await file.append(piece);
       }
       await file.sync();

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { kindOf, mustBeFunction, mustBeWhole, numberOf } from '@bloom/bytes/internal';
+import { kindOf, mustBeFunction, mustBeWhole, numberOf, throwIfAborted } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -151,7 +151,7 @@ export class RetryingTransport {
 
   /** @throws the signal's reason when it is aborted; TypeError after `close`. */
   mustGoOn(signal: Signal | undefined): void {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     if (this.#isClosed) throw closedError();
   }
 
@@ -233,7 +233,7 @@ export class RetryingTransport {
     }
     // A fetch that ignores its signal may still respond after an abort.
     if (signal.aborted) discard(response);
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     return response;
   }
 

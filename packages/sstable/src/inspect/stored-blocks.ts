@@ -1,5 +1,5 @@
 import { CorruptionError, type Place, type Signal } from '@bloom/bytes';
-import { mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeSignal, mustHaveMethods, throwIfAborted } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
 import { readRange } from '../read/reading.js';
@@ -92,7 +92,7 @@ export class StoredBlocks {
 
   /** As `bytes`, for ranges that are mostly adjacent. */
   async #inOrder(offset: number, length: number): Promise<Uint8Array> {
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
     if (offset !== this.#lastEnd || offset < this.#unreadableEnd) this.#nextBytes = 0;
     this.#lastEnd = offset + length;
     const start = offset - this.#windowOffset;
@@ -110,7 +110,7 @@ export class StoredBlocks {
       this.#windowOffset = offset;
       return window.subarray(0, length);
     } catch {
-      this.#signal?.throwIfAborted();
+      throwIfAborted(this.#signal);
       // Perhaps only what follows cannot be read.
       this.#unreadableEnd = offset + most;
       return this.bytes(offset, length);
@@ -130,7 +130,7 @@ export class StoredBlocks {
   async pause(): Promise<void> {
     if (Date.now() - this.#pausedAt < WORK_MS) return;
     await new Promise<void>((resolve) => startTimer(resolve, 0));
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
     this.#pausedAt = Date.now();
   }
 }

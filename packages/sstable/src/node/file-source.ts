@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeBoolean, mustBeBytes, mustBeOptions, numberOf } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeBytes, mustBeOptions, numberOf, throwIfAborted } from '@bloom/bytes/internal';
 import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats, statSync } from 'node:fs';
 import { allocate, AT_ONCE_BYTES, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -130,7 +130,7 @@ export class FileSource implements Source {
    */
   async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const turn = length > AT_ONCE_BYTES ? undefined : this.#pace?.nextTurn(now());
     const reading = turn === undefined ? this.#read(offset, allocate(length), signal) : this.#readInTurn(turn, offset, length, signal);
     return signal === undefined ? reading : untilAborted(reading, signal);
@@ -182,7 +182,7 @@ export class FileSource implements Source {
     try {
       for (let next: Promise<void> | undefined = turn; next !== undefined; next = this.#pace!.nextTurn(now())) {
         await next;
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         const start = now();
         // A read that was begun is made before the file is closed.
         if (this.#closeNow === undefined && !this.#pace!.takesNext(start)) continue;

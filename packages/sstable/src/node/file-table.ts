@@ -1,3 +1,4 @@
+import { throwIfAborted } from '@bloom/bytes/internal';
 import { type AsyncTableOptions, mustBeTableOptions, readAheadBytesFor, readingFor, type SyncTableOptions, TABLE_OPTIONS } from '../read/options.js';
 import { SyncTable } from '../read/sync-table.js';
 import { Table } from '../read/table.js';
@@ -26,7 +27,7 @@ export async function openTable(path: string, options: FileTableOptions = {}): P
   mustBeTableOptions('openTable', options, { ...TABLE_OPTIONS, readsAtOnce: true });
   readingFor(options);
   const { readsAtOnce, signal } = options;
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   const file = await FileSource.open(path, { readsAtOnce });
   try {
     return await Table.over(file, options, () => file.close());

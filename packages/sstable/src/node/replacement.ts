@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { throwIfAborted } from '@bloom/bytes/internal';
 // Its `promises` are loaded when they are first used. A program that only reads tables starts a millisecond sooner so.
 import { constants, promises, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -78,7 +79,7 @@ export class Replacement {
   async finish(signal: Signal | undefined): Promise<void> {
     await this.handle.sync();
     await this.handle.close();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     await promises.rename(this.#temporary, this.#target);
     this.#isPlaced = true;
     try {

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveAtMost } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, throwIfAborted } from '@bloom/bytes/internal';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -143,7 +143,7 @@ export class TableWriter {
     await this.drain();
     await this.#writing;
     await this.#syncing;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     await this.#replacement.finish(signal);
     return info;
   }

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeOptions, mustBeSignal, throwIfAborted } from '@bloom/bytes/internal';
 import { InputSteps, mustBeSteppable } from '../read/input-steps.js';
 import { Replacement } from './replacement.js';
 import { writeBytes } from './write-bytes.js';
@@ -24,7 +24,7 @@ export async function writeTableFile(path: string, pieces: AsyncIterable<Uint8Ar
   mustBeOptions('writeTableFile', options, { signal: true });
   const { signal } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   mustBeSteppable('pieces', pieces);
   const replacement = await Replacement.begin(path);
   try {
@@ -47,7 +47,7 @@ async function writePieces({ handle }: Replacement, pieces: AsyncIterable<Uint8A
       mustBeBytes('piece', piece);
       await writeBytes(handle, piece);
       byteLength += piece.length;
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
     }
   } finally {
     await steps.leave();

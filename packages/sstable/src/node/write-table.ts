@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveAtMost } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveAtMost, throwIfAborted } from '@bloom/bytes/internal';
 import { InputSteps, mustBeSteppable, type StepIterator } from '../read/input-steps.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
 import type { TableInfo } from '../write/table-builder.js';
@@ -61,7 +61,7 @@ export async function writeTable(path: string, entries: EntryInput, options: Wri
   const { signal, onProgress } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   mustBeSteppable('entries', entries);
   const { signal: _, onProgress: __, ...builderOptions } = options;
   const writer = await TableWriter.create(path, builderOptions);
@@ -86,7 +86,7 @@ async function addEntries(writer: TableWriter, entries: EntryInput, { signal, on
       writer.add(entry[0], entry[1]);
       if (!writer.isDrainDue) continue;
       await writer.drain();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       await onProgress?.(writer.entries);
     }
   } finally {

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import type { SignalController } from '@bloom/bytes/internal';
+import { type SignalController, throwIfAborted } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
 import { type BlockGroup, BlockQueue, type GroupReads } from './block-queue.js';
 import { ReadGate } from './read-gate.js';
@@ -304,7 +304,7 @@ export class BlockReader {
   /** @throws the reason why the call has ended. */
   #mustBeWanted(signal: Signal | undefined): void {
     if (this.closed !== undefined) throw this.closed;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
   }
 
   /** The controller for a read that only `close` can end. */

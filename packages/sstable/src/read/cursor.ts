@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf } from '@bloom/bytes/internal';
+import { bytesOf, throwIfAborted } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { BlockReader } from './block-reader.js';
@@ -91,7 +91,7 @@ export class Cursor extends BaseCursor {
     this.#mustNotBeMoving();
     this.#blocks.mustBeOpen();
     const many = new ManyEntries(call, reverse, count, options, this.#compare, this.#copier);
-    many.signal?.throwIfAborted();
+    throwIfAborted(many.signal);
     this.mustNotHaveFailed();
     this.#isTaking = true;
     const { block } = this.#cursor;
@@ -102,7 +102,7 @@ export class Cursor extends BaseCursor {
         if (moved !== TRUE) await moved;
       }
     } catch (error) {
-      many.signal?.throwIfAborted();
+      throwIfAborted(many.signal);
       this.#blocks.mustBeOpen();
       // The comparator may fail for the first entry.
       if (many.entries.length === 0) throw error;
@@ -176,7 +176,7 @@ export class Cursor extends BaseCursor {
         const contents = await waiting;
         // A block that was read ahead is returned even if the call was aborted, or the table closed, in the meantime.
         this.#blocks.mustBeOpen();
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         waiting = this.#proceed(this.#cursor.supply(contents), ahead, signal);
       }
       return this.#cursor.valid;

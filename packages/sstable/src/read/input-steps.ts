@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { isPromise, mustHaveMethods } from '@bloom/bytes/internal';
+import { isPromise, mustHaveMethods, throwIfAborted } from '@bloom/bytes/internal';
 import { onAbort } from './on-abort.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -81,7 +81,7 @@ export class InputSteps<T> {
       if (signal.aborted) this.#endWait(signal.reason);
     });
     const next = this.#took(await waiting);
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     return next;
   }
 

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, shownValue } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, shownValue, throwIfAborted } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
 import { maxBlockBytesFor } from '../format/max-block-bytes.js';
@@ -159,7 +159,7 @@ export function signalOf(owner: string, options: SignalOptions | undefined): Sig
 export function mustNotBeAborted(signal: Signal | undefined): void {
   if (signal === undefined) return;
   mustBeSignal('signal', signal);
-  signal.throwIfAborted();
+  throwIfAborted(signal);
 }
 
 /** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */

@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { throwIfAborted } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
 import type { Walk } from './range-walk.js';
 import type { ReadAhead } from './read-ahead.js';
@@ -74,7 +75,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   #move(): number {
     if (this.#walk.isOver) return SETTLED;
     this.#blocks.mustBeOpen();
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
     return this.#walk.next();
   }
 
@@ -92,7 +93,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
     try {
       while (waiting !== undefined) {
         const contents = await waiting;
-        this.#signal?.throwIfAborted();
+        throwIfAborted(this.#signal);
         if (this.#isReturned) break;
         this.#blocks.mustBeOpen();
         waiting = this.#proceed(this.#walk.supply(contents));

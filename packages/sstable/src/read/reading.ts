@@ -1,5 +1,5 @@
 import { type Bytes, CorruptionError, type Signal } from '@bloom/bytes';
-import { isPromise, mustBeBytes, mustBeWhole, numberOf, plainBytes } from '@bloom/bytes/internal';
+import { isPromise, mustBeBytes, mustBeWhole, numberOf, plainBytes, throwIfAborted } from '@bloom/bytes/internal';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -40,7 +40,7 @@ export function runSync<T>(source: SyncSource, reading: Reading<T>): T {
  * @throws TypeError when it returns something else.
  */
 export async function readRange(source: Source, range: ByteRange, signal?: Signal): Promise<Uint8Array> {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   return whole(await source.read(range.offset, range.length, signal), range, source);
 }
 
