@@ -1,4 +1,18 @@
-import { setImmediate, setTimeout } from '#host-timers';
+interface Timers {
+  readonly setImmediate?: (callback: () => void) => unknown;
+  readonly setTimeout: (callback: () => void, milliseconds: number) => unknown;
+}
+
+interface Host extends Timers {
+  readonly process?: { readonly getBuiltinModule?: (name: 'node:timers') => Timers | undefined };
+  readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
+}
+
+const host = globalThis as unknown as Host;
+// Node's own where there are any: test suites replace the global ones with fake ones, some before this is loaded, and jsdom has no
+// setImmediate. Not imported, because this file is loaded in browsers too.
+const { setImmediate, setTimeout } = host.process?.getBuiltinModule?.('node:timers') ?? host;
+const { MessageChannel } = host;
 
 // Taken at load: test suites replace the host's functions with fake ones. With a fake clock, work just takes longer slices.
 export const now = /* @__PURE__ */ performance.now.bind(performance);
@@ -51,12 +65,6 @@ interface Port {
   postMessage(message: unknown): void;
   close(): void;
 }
-
-interface Host {
-  readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
-}
-
-const { MessageChannel } = globalThis as unknown as Host;
 
 /** Waits for the next turn of the event loop. */
 export function turn(): Promise<void> {
