@@ -96,8 +96,7 @@ export function assembleDatabase(parts: DatabaseParts): Map<string, Uint8Array> 
   const manifest = [
     encodeVersionEdit({ comparator: comparator.name }),
     encodeVersionEdit({
-      // 0 if there is none, as in a database that LevelDB's RepairDB made: another number would be that of a missing log.
-      logNumber: BigInt(logs.length === 0 ? 0 : Math.min(...logs.map(({ number }) => number))),
+      logNumber: BigInt(Math.min(...logs.map(({ number }) => number), next)),
       previousLogNumber: 0n,
       nextFileNumber: BigInt(next + 1),
       lastSequence: BigInt(last),

@@ -131,17 +131,6 @@ test('a repair takes a MANIFEST that has the name of a log, and that CURRENT nam
   expect(asMap(await entriesOf(folder))).toEqual(entries);
 });
 
-test.each([{}, { fromTablesAlone: true }])('a repair with %j reports a log that the MANIFEST names but the folder lacks as lost, once', async (options) => {
-  const { files } = await someDatabase(3);
-  const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
-  files.delete(log);
-  const folder = new WritableMemoryFolder(files);
-  const { lost } = await Database.repair(folder, options);
-  expect(lost).toEqual([{ file: log, offset: 0, reason: 'the MANIFEST names it, but it is missing: writes that were only in it are lost', code: 'BLOOM_MISSING_FILE' }]);
-  await mustBeSound(folder);
-  expect((await Database.repair(folder, options)).lost).toEqual([]);
-});
-
 test.each([{}, { fromTablesAlone: true }])('a repair with %j reports a table over which another one was copied as lost', async (options) => {
   const table = (number: number, key: string): TableParts => ({ level: 1, number, versions: [{ key: utf8(key), sequence: number, value: utf8('1') }] });
   const files = assembleDatabase({ tables: [table(5, 'a'), table(6, 'b'), table(7, 'other')] });

@@ -21,15 +21,16 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
       comparators: anyOrder ? null : [...(comparators ?? []), idbComparator],
       filterPolicies: [...(filterPolicies ?? []), idbFilterPolicy],
     };
-    const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(await listed(folder, plugins), checking);
+    const { findings, moreFindings, unchecked, comparator, tables, logs, missingLog } = await verifyDatabase(await listed(folder, plugins), checking);
     noteIgnoredComparator(path, comparator, plugins);
     // A folder without a database and a database of another engine are bad input, like a missing file.
     const [first] = findings;
     if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
     const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : withoutAdvice(finding.problem) }));
-    const figures = { comparator: comparator ?? null, tables: tables.length, logs: logs.length, findings: named, moreFindings, unchecked };
+    const figures = { comparator: comparator ?? null, tables: tables.length, logs: logs.length, missingLog: missingLog ?? null, findings: named, moreFindings, unchecked };
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
+    if (missingLog !== undefined && !asJson) note(`${path}: the MANIFEST names ${missingLog}, which is missing: LevelDB opens the database without the writes that were only in it`);
     const lines = findings.map((finding) => `${finding.file}: ${problemOf(finding, comparator)} (${finding.code})`);
     if (!(await printVerified({ path, seen, lines, more: moreFindings, unchecked: uncheckedText(unchecked, anyOrder), figures }, asJson))) return;
     noteCodecs(path, findings);

@@ -170,6 +170,14 @@ describe("a database's folder", () => {
     expect(missing.stdout.toString()).toMatch(/^000007\.ldb: [^\n]* \(BLOOM_MISSING_FILE\)$/m);
   });
 
+  test('verify names a log that is missing, and finds nothing wrong', async () => {
+    const { path } = database('js-ipfs-repo/datastore');
+    const { code, stdout, stderr } = await bloom(['verify', path], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(/: the MANIFEST names 000006\.log, which is missing: LevelDB opens the database without the writes that were only in it\n.*: nothing is wrong with /);
+    expect(JSON.parse(await bloomPrints(['verify', path, '--json'], scratch.path))).toMatchObject({ missingLog: '000006.log', findings: [] });
+  });
+
   test('verify --any-order names that option as the reason for not checking the order', async () => {
     const { code, stderr } = await bloom(['verify', '--any-order', database('plain').path], scratch.path);
     expect(code).toBe(0);

@@ -41,9 +41,6 @@ export function missingLog(names: readonly string[], { logNumber }: Pick<Manifes
   return listedLogs(names).includes(logNumber) ? undefined : logNumber;
 }
 
-/** What is wrong with a log that is missing. */
-export const MISSING_LOG = 'the MANIFEST names it, but it is missing: writes that were only in it are lost';
-
 /** The numbers of the tables among `files` that are missing in the folder. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
   return without(files, numberedFiles(names, 'table').filter(({ name }) => isCanonicalName(name)).map(({ number }) => number));

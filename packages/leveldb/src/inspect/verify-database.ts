@@ -18,7 +18,7 @@ import { LogBatches } from '../folder/log-batches.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
 import { foreignEngine } from './foreign-engine.js';
-import { MISSING_LOG, missingLog, neededLogs } from '../format/needed-files.js';
+import { missingLog, neededLogs } from '../format/needed-files.js';
 import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
 import { WholeTable } from '../table/whole-table.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
@@ -61,16 +61,21 @@ export interface VerifyDatabaseReport {
   /** The names of the tables that the MANIFEST lists, even if they are missing, and of the logs; all of the folder when it cannot be read. */
   readonly tables: readonly string[];
   readonly logs: readonly string[];
+  /**
+   * The log that the MANIFEST names, if the folder lacks it: Git may ignore `*.log`, or the MANIFEST lost its last record. Not a finding,
+   * because LevelDB opens such a database, without the writes that were only in the log.
+   */
+  readonly missingLog: string | undefined;
 }
 
 /**
  * Finds all problems of a database's files, whatever their state.
  *
- * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the log and the tables of
- * the MANIFEST exist, and that the tables hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their
- * writes, as far as their first and last keys show. If the MANIFEST cannot be read, all logs and tables of the folder are verified, without
- * checking the order of their keys. If the folder is the database of another engine, that is the only finding. The folder must not be
- * written to while it is verified.
+ * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
+ * MANIFEST exist, hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their writes, as far as their
+ * first and last keys show. If the MANIFEST cannot be read, all logs and tables of the folder are verified, without checking the order of
+ * their keys. If the folder is the database of another engine, that is the only finding. The folder must not be written to while it is
+ * verified.
  *
  * @param folder a folder that can be listed.
  * @throws TypeError when the folder cannot be listed; TypeError or RangeError for an invalid option; the signal's reason when it is aborted.
@@ -113,6 +118,7 @@ class DatabaseVerifier {
   readonly #maxFindings: number;
   readonly #findings: DatabaseFinding[] = [];
   readonly #unchecked: UncheckedInFile[] = [];
+  #missingLog: string | undefined;
   #moreFindings = 0;
 
   constructor(folder: Folder, options: VerifyDatabaseOptions) {
@@ -145,7 +151,7 @@ class DatabaseVerifier {
         if (length > 0) report(`${wrong}: an older table has a higher number, so LevelDB's get can return old values until a compaction`);
       }
       const lost = missingLog(names, fields, manifest.name);
-      if (lost !== undefined) this.#report(logFileName(lost), { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: MISSING_LOG });
+      if (lost !== undefined) this.#missingLog = logFileName(lost);
       const listed = levels.flat().sort((a, b) => compareBigints(a.number, b.number));
       tables = [];
       for (const file of listed) tables.push(await this.#listedTable(file, order));
@@ -169,7 +175,7 @@ class DatabaseVerifier {
   }
 
   #reportOf(comparator: string | undefined, tables: readonly string[], logs: readonly string[]): VerifyDatabaseReport {
-    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator, tables, logs };
+    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator, tables, logs, missingLog: this.#missingLog };
   }
 
   get #count(): number {

@@ -9,7 +9,7 @@ import type { FolderReading } from '../../folder/folder-reading.js';
 import { readManifest } from '../../folder/manifest-file.js';
 import { isCanonicalName, logFileName, numberedFiles, parseFileName } from '../../format/file-name.js';
 import { type ManifestBuilder, MAX_MANIFEST_LENGTH, type ManifestFields } from '../../format/manifest.js';
-import { isLogNeeded, missingLog, missingTables } from '../../format/needed-files.js';
+import { isLogNeeded, missingTables } from '../../format/needed-files.js';
 import { compareBigints, type FileMetadata } from '../../format/version-edit.js';
 import { OPENING_END } from '../file-numbers.js';
 
@@ -37,8 +37,6 @@ export class RepairManifest {
   readonly isDamaged: boolean;
   /** The tables of its last version that have no file in the folder. */
   readonly missing: readonly FileMetadata[];
-  /** The log that it names, if it has no file in the folder. */
-  readonly missingLog: bigint | undefined;
   readonly #fields: ManifestFields | undefined;
   readonly #listed = new Map<bigint, ListedTable>();
   /** The numbers of tables in the folder that an edit deleted. */
@@ -60,7 +58,6 @@ export class RepairManifest {
     } catch {
       // It lacks fields that a database needs.
     }
-    this.missingLog = this.#fields && missingLog(names, this.#fields, name);
     this.#isComplete = this.missing.length === 0 && this.#fields !== undefined && names.includes(logFileName(this.#fields.logNumber));
   }
 

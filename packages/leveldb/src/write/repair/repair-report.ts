@@ -40,8 +40,8 @@ export interface RepairReport {
   /** The logs, the MANIFESTs and the damaged and obsolete tables, which are in the folder `lost` now. */
   readonly setAside: readonly SetAside[];
   /**
-   * What could not be read, the tables and the log of the MANIFEST that the folder does not have, or in whose place it has another table, and
-   * tables and logs that are folders or links to missing files; at most 10,000 places.
+   * What could not be read, tables that the MANIFEST lists and the folder does not have, or in whose place it has another table, and tables
+   * and logs that are folders or links to missing files; at most 10,000 places.
    */
   readonly lost: readonly Dropped[];
   /** The number of places that are not listed. */

@@ -16,9 +16,8 @@ import { runAsync } from '../../folder/folder-reading.js';
 import { LostFiles } from '../../folder/lost-files.js';
 import { RecordFile } from '../../folder/record-file.js';
 import { isMissing, type WritableFolder } from '../../folder/writable-folder.js';
-import { type FileName, isCanonicalName, logFileName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
+import { type FileName, isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
-import { MISSING_LOG } from '../../format/needed-files.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
 import { loadFittedPolicy, mayBeFitted } from '../load-fitted-policy.js';
@@ -209,10 +208,8 @@ class Repair {
     return manifests;
   }
 
-  /** Reports the log and the tables of the MANIFEST that are missing. A damaged MANIFEST may have those that later edits deleted. */
+  /** Reports tables that the MANIFEST lists but that are missing. A damaged MANIFEST may list tables that later edits deleted. */
   #reportMissing(manifest: RepairManifest | undefined): void {
-    const log = manifest?.missingLog;
-    if (log !== undefined) this.#lost.add({ file: logFileName(log), offset: 0, reason: MISSING_LOG, code: 'BLOOM_MISSING_FILE' });
     for (const { number, size: byteLength } of manifest?.missing ?? []) {
       this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' });
     }
