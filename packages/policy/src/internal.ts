@@ -2,4 +2,5 @@
 export { BLOOM_FORM, BLOOM_TRAILER_BYTES, encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, type HashFilterTest } from './hash-filter.js';
 export { HashFilterKernel, type HashFilterKernelExports, HASHES_AT, STATE_AT, STATE_BYTES } from './hash-filter-kernel.js';
 export { answersFor, mustBeKeyList } from './key-list.js';
+export { commonTail, neighboursOf } from './key-neighbour.js';
 export { shownValue } from '@bloom/bytes/internal';

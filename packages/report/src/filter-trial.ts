@@ -3,7 +3,7 @@
  */
 import { joinedBytes, type Random, seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
-import { commonTail, neighboursOf } from '@bloom/policy/compare';
+import { commonTail, neighboursOf } from '@bloom/policy/internal';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
 import { KeySet } from './key-set.js';

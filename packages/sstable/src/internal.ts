@@ -23,6 +23,7 @@ export { onAbort } from './read/on-abort.js';
 export { type BlockCompression, compressionName, findCompressedBlock, readCompression, readCompressionName } from './read/block-compression.js';
 export { type OpenTable, readOpenTable } from './read/open.js';
 export { NO_COMPRESSION } from './format/codec.js';
+export { SNAPPY_TYPE } from './compression/snappy.js';
 export { missingCodec } from './format/stored-block.js';
 export { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from './format/encrypted-file.js';
 export { engineOfTable, FOOTER_LENGTH, type ForeignTable, TABLE_MAGIC_LENGTH } from './format/footer.js';

@@ -1,5 +1,5 @@
 import { seeded } from '@bloom/bytes/internal';
-import { commonTail, neighboursOf } from '@bloom/policy/compare';
+import { commonTail, neighboursOf } from '@bloom/policy/internal';
 import { KeySet } from '@bloom/report';
 import { breather } from '../worker/serve-calls.js';
 

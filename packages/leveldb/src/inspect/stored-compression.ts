@@ -5,7 +5,7 @@ import { runClosing } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { listFiles, runAsync } from '../folder/folder-reading.js';
 import { namesByAge } from '../format/file-name.js';
-import { compressionOfTables } from '../table/table-compression.js';
+import { compressionOfTables } from '../table/newest-compression.js';
 
 /** The compression of the blocks of tables. */
 export interface StoredCompression {

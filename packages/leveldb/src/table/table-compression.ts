@@ -3,12 +3,8 @@
  */
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
-import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName, type Reading } from '@bloom/sstable/internal';
-import { type ClosingFiles, useFile } from '../folder/closing-files.js';
+import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, readCompression, readCompressionName, type Reading, SNAPPY_TYPE } from '@bloom/sstable/internal';
 import { type FolderReading, readingOf } from '../folder/folder-reading.js';
-
-/** The type of Snappy. Higher types need codecs. */
-export const SNAPPY_TYPE = 1;
 
 /** The number of data blocks of a table to examine. */
 const LOOKED_AT_BLOCKS = 8;
@@ -53,25 +49,4 @@ function* compressionOf(source: Source, finding: Reading<BlockCompression | unde
     if (error instanceof CorruptionError || error instanceof UnsupportedError) return undefined;
     throw error;
   }
-}
-
-/**
- * The compression of the newest table whose blocks are compressed by a codec, or else Snappy, or else none.
- *
- * @param names the names of tables, the newest first.
- * @param closing closes the files.
- * @returns undefined when no table has a known compression.
- */
-export function* compressionOfTables(names: readonly string[], options: TableOptions, closing: ClosingFiles): FolderReading<TableCompression | undefined> {
-  let known: TableCompression | undefined;
-  for (const look of [tableCompression, dataBlockCompression]) {
-    for (const name of names) {
-      const found = yield* useFile(name, closing, (file) => look(file, options));
-      if (found !== undefined && found.type > SNAPPY_TYPE) return found;
-      if (found !== undefined && (known === undefined || found.type > known.type)) known = found;
-    }
-    // One compressed block is enough.
-    if (known !== undefined && known.type !== NO_COMPRESSION) return known;
-  }
-  return known;
 }

@@ -4,7 +4,7 @@
  */
 import { UnsupportedError } from '@bloom/bytes';
 import type { Codec } from '@bloom/sstable';
-import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/internal';
+import { compressionName, decodingFor, missingCodec, SNAPPY_TYPE } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { all, type FolderReading, openFile, runAsync, runSync } from '../folder/folder-reading.js';
 import type { TableThreadSettings } from '../folder/table-thread.js';
@@ -12,7 +12,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
-import { dataBlockCompression, SNAPPY_TYPE, type TableCompression, tableCompression } from '../table/table-compression.js';
+import { dataBlockCompression, type TableCompression, tableCompression } from '../table/table-compression.js';
 import { WholeTable } from '../table/whole-table.js';
 import type { Settings } from './database-options.js';
 

@@ -9,6 +9,7 @@ import { copiedOptions, mustBeFunction, mustBeSignal, throwIfAborted } from '@bl
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
+import { sizeOf } from '../compact/overlap.js';
 import { closeRead, runEnding } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -130,14 +131,14 @@ class Refiltering {
     // The MANIFEST may not know the number of a log, or of tables that a crash left behind.
     for (const { number } of numberedFiles(names, 'log', 'table')) versions.markFileNumberUsed(number);
     const { levels, files } = versions.current;
-    const total = files.reduce((sum, { size }) => sum + size, 0);
+    const total = sizeOf(files);
     let done = 0;
     for (const [level, tables] of levels.entries()) {
       // Of two tables of level 0, the one with the higher number is newer. So they get their numbers in order, and all at once.
       const steps = level === 0 ? [[...tables].sort((a, b) => compareBigints(a.number, b.number))] : tables.map((table) => [table]);
       for (const step of steps) {
         await this.#rewrite(level, step);
-        done += step.reduce((sum, { size }) => sum + size, 0);
+        done += sizeOf(step);
         if (step.length > 0) this.#onProgress?.({ done, total });
       }
     }

@@ -19,6 +19,7 @@ import type { Codec } from '../format/codec.js';
 import { compressSnappy } from './snappy-compressor.js';
 import { decompressSnappy, decompressSnappyToLend } from './snappy-decompressor.js';
 
+/** The compression type of Snappy. Higher types need codecs. */
 export const SNAPPY_TYPE = 1;
 
 /** Snappy, LevelDB's default. */

@@ -5,7 +5,8 @@ import { runClosing, withFile } from '../../folder/closing-files.js';
 import type { FolderFile } from '../../folder/folder.js';
 import type { WritableFolder } from '../../folder/writable-folder.js';
 import { namesByAge } from '../../format/file-name.js';
-import { compressionOfTables, type TableCompression } from '../../table/table-compression.js';
+import { compressionOfTables } from '../../table/newest-compression.js';
+import type { TableCompression } from '../../table/table-compression.js';
 import type { Settings } from '../database-options.js';
 import { withCompressionOf } from '../inherited-compression.js';
 
