@@ -39,23 +39,11 @@ export function mayBeTruncated(bytes: Uint8Array, start: number, { type, end }: 
   return spare >= 0 && hasPossibleType(bytes, start, type, spare, isInRecord) && !hasChangedLength(bytes, start);
 }
 
-/** @param spare how many bytes of the block are left after the fragment. */
+/** @param spare how many bytes of the block are left after the fragment: none after one that is continued in the next block. */
 function hasPossibleType(bytes: Uint8Array, start: number, type: number, spare: number, isInRecord: boolean): boolean {
-  switch (type) {
-    case FULL:
-      return true;
-    case FIRST:
-      return spare === 0;
-    case MIDDLE:
-      return isInRecord && spare === 0;
-    case LAST:
-      return isInRecord;
-    case ZERO:
-      // A power failure can leave zeros from the type on.
-      return isZeroFrom(bytes, start + 6);
-    default:
-      return false;
-  }
+  if (type === FIRST || type === MIDDLE) return spare === 0 && (type === FIRST || isInRecord);
+  // A power failure can leave zeros from the type on.
+  return type === FULL || (type === LAST && isInRecord) || (type === ZERO && isZeroFrom(bytes, start + 6));
 }
 
 /** Whether the checksum of a fragment, which does not cover the length, is right for another length. */

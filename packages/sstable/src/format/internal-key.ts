@@ -239,6 +239,6 @@ export class InternalKeyPolicy implements FilterPolicy {
 }
 
 /** The user key of an internal key; empty for a key that is too short to be one. */
-function userKeyOf(key: Uint8Array): Uint8Array {
+export function userKeyOf(key: Uint8Array): Uint8Array {
   return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
 }

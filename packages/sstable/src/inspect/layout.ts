@@ -19,11 +19,6 @@ export interface LayoutOptions extends InspectionOptions {
   readonly detail?: 'blocks' | 'fields' | undefined;
 }
 
-const LAYOUT_OPTIONS = { ...INSPECTION_OPTIONS, detail: true } as const;
-
-/** The policies whose filters are laid out in detail. */
-const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter'];
-
 /** A name in the metaindex is part of each label, and can have a megabyte. */
 const MAX_NAME_LENGTH = 100;
 
@@ -44,7 +39,7 @@ export async function* tableLayout(
   source: Source,
   options: LayoutOptions = {},
 ): AsyncGenerator<LabelledRange, void, undefined> {
-  mustBeOptions('tableLayout', options, LAYOUT_OPTIONS);
+  mustBeOptions('tableLayout', options, { ...INSPECTION_OPTIONS, detail: true });
   const { detail = 'fields' } = options;
   if (!['blocks', 'fields'].includes(detail)) throw new RangeError(`detail must be 'blocks' or 'fields', got ${shownValue(detail)}`);
   const stored = new StoredBlocks(source, options);
@@ -116,6 +111,11 @@ async function fieldsOf(stored: StoredBlocks, block: MetaBlock): Promise<Iterabl
   return structure === 'meta block' ? whole('contents') : contentsAndTrailer(structure, name, contents, offset, trailer);
 }
 
+/** Whether the filters of a policy are laid out in detail. */
+function isBloom(policyName: string | undefined): boolean {
+  return policyName === new BloomFilterPolicy().name || policyName === 'leveldb.BuiltinBloomFilter';
+}
+
 function* contentsAndTrailer(
   structure: Structure,
   name: string | undefined,
@@ -125,7 +125,7 @@ function* contentsAndTrailer(
 ): Generator<LabelledRange, void, undefined> {
   if (structure === 'filter block') {
     const policyName = policyNameOf({ name: name!, handle: undefined });
-    yield* filterBlockLayout(contents, offset, BLOOM_NAMES.includes(policyName!));
+    yield* filterBlockLayout(contents, offset, isBloom(policyName));
   } else {
     yield* blockLayout(contents, offset, structure === 'data block' ? undefined : describeHandle);
   }

@@ -21,8 +21,6 @@ export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'c
   readonly damage?: 'fail' | 'skip' | undefined;
 }
 
-const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true, damage: true } as const;
-
 /** What a table consists of. */
 export interface TableProfile {
   readonly entries: number;
@@ -61,7 +59,7 @@ export interface TableProfile {
  * ```
  */
 export async function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
-  mustBeOptions('profileTable', options, PROFILE_OPTIONS);
+  mustBeOptions('profileTable', options, { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true, damage: true });
   const { damage = 'fail' } = options;
   if (!['fail', 'skip'].includes(damage)) throw new RangeError(`damage must be 'fail' or 'skip', got ${shownValue(damage)}`);
   const stored = new StoredBlocks(source, options);

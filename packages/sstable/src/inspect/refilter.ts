@@ -29,8 +29,6 @@ export interface RefilterOptions extends InspectionOptions {
   readonly omitLargeFilters?: boolean | undefined;
 }
 
-const REFILTER_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicy: true, filterRange: true, omitLargeFilters: true } as const;
-
 /** A table with other filters. */
 export interface RefilteredTable {
   /**
@@ -82,7 +80,7 @@ const FILTER_OFFSET_LENGTH = 4;
  * ```
  */
 export async function refilterTable(source: Source, options: RefilterOptions): Promise<RefilteredTable> {
-  mustBeOptions('refilterTable', options, REFILTER_OPTIONS);
+  mustBeOptions('refilterTable', options, { ...INSPECTION_OPTIONS, filterPolicy: true, filterRange: true, omitLargeFilters: true });
   const { filterPolicy, filterRange = FILTER_BASE, codecs, maxBlockBytes, signal, omitLargeFilters = false } = options;
   mustBeFilterRange(filterRange);
   mustBeBoolean('omitLargeFilters', omitLargeFilters);

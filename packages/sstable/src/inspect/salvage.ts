@@ -30,8 +30,6 @@ export interface SalvageOptions extends InspectionOptions {
   readonly maxFindings?: number | undefined;
 }
 
-const SALVAGE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, maxFindings: true } as const;
-
 /** A part of the file that should have entries, but none could be read. */
 export interface LostRange {
   /** Bytes from the start of the file. */
@@ -162,7 +160,7 @@ class Salvage {
   private readonly metaBlocks = new Map<number, number>();
 
   constructor(call: string, source: Source, options: SalvageOptions) {
-    mustBeOptions(call, options, SALVAGE_OPTIONS);
+    mustBeOptions(call, options, { ...INSPECTION_OPTIONS, comparator: true, maxFindings: true });
     this.stored = new StoredBlocks(source, options);
     this.file = source.name;
     this.walk = new WholeBlockWalk('data block', source.name);

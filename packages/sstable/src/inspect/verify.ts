@@ -25,8 +25,6 @@ export interface VerifyOptions extends InspectionOptions, Pick<TableOptions, 'fi
   readonly maxFindings?: number | undefined;
 }
 
-const VERIFY_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicies: true, comparator: true, maxFindings: true } as const;
-
 /** The result of verifying a table. */
 export interface VerifyReport {
   /** What is wrong with the table, at most `maxFindings`. */
@@ -65,7 +63,7 @@ export interface Unchecked {
  * ```
  */
 export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
-  mustBeOptions('verifyTable', options, VERIFY_OPTIONS);
+  mustBeOptions('verifyTable', options, { ...INSPECTION_OPTIONS, filterPolicies: true, comparator: true, maxFindings: true });
   const comparator = options.comparator === null ? undefined : comparatorOf('comparator', options.comparator);
   if (options.filterPolicies !== undefined) mustBePolicies(options.filterPolicies);
   // If the order is unknown, there is nothing that the policies must agree with.

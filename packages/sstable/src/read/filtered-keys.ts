@@ -11,7 +11,7 @@ import type { FilterPolicy } from '@bloom/policy';
 import { BlockWalk } from '../format/block-walk.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
-import { InternalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
+import { InternalKeyPolicy, mayBeInternalKey, userKeyOf } from '../format/internal-key.js';
 import { isFormatError } from '../format/is-format-error.js';
 import type { FilteredKeys } from './filter-status.js';
 import type { Reading } from './reading.js';
@@ -45,7 +45,7 @@ export function* findFilteredKeys(
   /** The sampled block, if it had to be read for this: it is not read twice. */
   let far: Uint8Array | undefined;
   if (yield* allMatch((key) => key)) return undefined;
-  if (!(yield* allMatch(isOfUserKeys ? withTrailer : withoutTrailer))) return 'other-keys';
+  if (!(yield* allMatch(isOfUserKeys ? withTrailer : userKeyOf))) return 'other-keys';
   return isOfUserKeys ? 'whole-keys' : 'user-keys';
 
   /** Whether all keys of the sample match their filters, each as `formOf` makes it. */
@@ -73,11 +73,6 @@ export function* findFilteredKeys(
     }
     return true;
   }
-}
-
-/** The user key of a stored key. */
-function withoutTrailer(key: Uint8Array): Uint8Array {
-  return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
 }
 
 /** A stored key with eight more bytes: an `InternalKeyPolicy`, which leaves out the last eight, then asks for the whole stored key. */
