@@ -3,7 +3,7 @@ import { keyPatterns } from '@bloom/fixtures/key-patterns';
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomProbes, buildFilter, FilterBuffer, type FitOptions, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer, type KeyList } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
-import { MAX_FITTED_BYTES, shapesFor } from '../src/filter-fit.js';
+import { judgeHashes, MAX_FITTED_BYTES, shapesFor } from '../src/filter-fit.js';
 import { FitKernel } from '../src/fit-kernel.js';
 import { recordKernels } from './recorded-kernel.js';
 
@@ -224,6 +224,20 @@ describe('the shapes that are tried', () => {
     }
   });
 
+  test('differ from LevelDB’s length by at most twice extraBytes', () => {
+    expect(shapesFor(100, 10, 0.01).lengths).toEqual([125, 127, 123, 126, 124]);
+  });
+
+  test('have at most 20 lengths, if nearly all of them are shorter than LevelDB’s', () => {
+    expect(shapesFor(3048, 43, 0.05).lengths).toHaveLength(20);
+  });
+
+  test('have only numbers of probes that let at most 3% more absent keys pass than the best one', () => {
+    // One probe lets 18% of absent keys pass, three 9.2%, and seven 13.8%.
+    const { minProbes, maxProbesAtFirst, costs } = shapesFor(100, 5, 0.01);
+    expect([minProbes, maxProbesAtFirst, costs.length]).toEqual([2, 5, 5]);
+  });
+
   test('leave out LevelDB’s minimum of 64 bits: every neighbour of four random keys matches such a filter, and few a fitted one', () => {
     const random = seeded(3);
     const [plain, fitted] = [new BloomFilterPolicy(10), new FittedBloomFilterPolicy(10)].map((policy) => {
@@ -238,6 +252,21 @@ describe('the shapes that are tried', () => {
     expect(plain).toBe(1);
     expect(fitted).toBeLessThan(0.05);
   });
+});
+
+test('the judges are the two nearest absent neighbours of each key, and a neighbour of two keys judges once', () => {
+  const keys = KeyBuffer.from([42, 44, 46].map(padded));
+  const hashes = Uint32Array.from([...keys].map(bloomHash));
+  expect(judgeHashes(keys, hashes)).toEqual([43, 41, 45, 47].map((number) => bloomHash(padded(number))));
+});
+
+test('filters of more than 16 KiB are LevelDB’s', () => {
+  const keys = Array.from({ length: 4000 }, (_, i) => padded(2 * i));
+  expect(buildFilter(new FittedBloomFilterPolicy(43), keys)).toEqual(buildFilter(new BloomFilterPolicy(43), keys));
+});
+
+test('an array is refused in place of a key list', () => {
+  expect(() => new FittedBloomFilterPolicy(10).createFilter([utf8('a')] as never, new FilterBuffer())).toThrow(/^keys must be/);
 });
 
 test('filters of more than 4,096 keys, and of none, are LevelDB’s', () => {
