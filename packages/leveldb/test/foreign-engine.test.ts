@@ -62,7 +62,9 @@ describe.each(folders)('$name', ({ name, path, engines, entries }) => {
   });
 
   // Badger's databases have no CURRENT, and no file that Database.destroy takes for a database's.
-  test.each(calls.filter(([call]) => !(name.startsWith('badger') && /destroy|createIfMissing: false/.test(call))))('%s is refused, and no file changes', async (_, run) => {
+  const refused = calls.filter(([call]) => !(name.startsWith('badger') && /destroy|createIfMissing: false/.test(call)));
+
+  test.each(refused)('%s is refused, and no file changes', async (_, run) => {
     const copy = copyOf(path);
     // LOCK must not be created either.
     rmSync(join(copy, 'LOCK'), { force: true });
@@ -72,6 +74,17 @@ describe.each(folders)('$name', ({ name, path, engines, entries }) => {
     expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, file: copy });
     expect((error as UnsupportedError).problem).toMatch(engines[0] === "Minecraft's Marketplace" ? /^it is encrypted by Minecraft's Marketplace \(content ID 3f2504e0-/ : new RegExp(`^it is a ${engines[0]!} database`));
     expect(stateOf(copy)).toEqual(before);
+  });
+
+  test.each(refused)('%s is refused in a folder in memory, and no file changes', async (_, run) => {
+    const files = new Map(folderFiles(path));
+    files.delete('LOCK');
+    const folder = new WritableMemoryFolder(files, 'foreign');
+    const before = folder.files();
+    const error: unknown = await run(folder).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnsupportedError);
+    expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, file: 'foreign' });
+    expect(folder.files()).toEqual(before);
   });
 
   test('reading it names the engine, unless nothing in it is the engine’s own', async () => {
